@@ -1,0 +1,72 @@
+// Memory that grows in chunks and is given back all at once: what a tape stores its arrays in.
+// After the first pass one chunk holds everything, so a repeated pass of the same size allocates nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace bahdanau::detail {
+
+/// A bump allocator over `Storage` (constructible from a count, `data()`, `size()`); pointers stay valid
+/// until `reset`.
+template <class Storage>
+class Arena {
+ public:
+  using Element = typename Storage::value_type;
+
+  /// Uninitialised room for n elements, starting on a 64-byte boundary of its chunk.
+  Element* allocate(std::size_t n) {
+    const std::size_t needed = round_up(n);
+    while (current_ < chunks_.size() && chunks_[current_].size() - used_ < needed) {
+      filled_.push_back(used_);
+      ++current_;
+      used_ = 0;
+    }
+    if (current_ == chunks_.size()) {
+      const std::size_t last = chunks_.empty() ? 0 : chunks_.back().size();
+      chunks_.emplace_back(std::max({needed, 2 * last, smallest_chunk}));
+    }
+    Element* place = chunks_[current_].data() + used_;
+    used_ += needed;
+    return place;
+  }
+
+  /// Forgets all allocations; what took several chunks takes one next time.
+  void reset() {
+    if (chunks_.size() > 1) {
+      std::size_t total = 0;
+      for (const Storage& chunk : chunks_) total += chunk.size();
+      chunks_.clear();
+      chunks_.emplace_back(total);
+    }
+    filled_.clear();
+    current_ = used_ = 0;
+  }
+
+  /// Calls f(pointer, count) for every used range.
+  template <class F>
+  void for_used(F f) {
+    for (std::size_t i = 0; i < current_; ++i) f(chunks_[i].data(), filled_[i]);
+    if (current_ < chunks_.size()) f(chunks_[current_].data(), used_);
+  }
+
+  std::size_t capacity() const {
+    std::size_t total = 0;
+    for (const Storage& chunk : chunks_) total += chunk.size();
+    return total;
+  }
+
+ private:
+  static constexpr std::size_t smallest_chunk = 4096;
+  static constexpr std::size_t round_up(std::size_t n) {
+    constexpr std::size_t step = sizeof(Element) >= 64 ? 1 : 64 / sizeof(Element);
+    return (n + step - 1) / step * step;
+  }
+
+  std::vector<Storage> chunks_;
+  std::vector<std::size_t> filled_;  // how much of each chunk before the current one is in use
+  std::size_t current_ = 0, used_ = 0;
+};
+
+}  // namespace bahdanau::detail

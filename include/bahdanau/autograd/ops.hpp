@@ -1,0 +1,11 @@
+// All operations on variables: enough to write a new cell or score from.
+// Each stands beside its adjoint in a file of its own.
+#pragma once
+
+#include <bahdanau/autograd/ops/dropout.hpp>
+#include <bahdanau/autograd/ops/pointwise.hpp>
+#include <bahdanau/autograd/ops/product.hpp>
+#include <bahdanau/autograd/ops/reduce.hpp>
+#include <bahdanau/autograd/ops/shape.hpp>
+#include <bahdanau/autograd/ops/softmax.hpp>
+#include <bahdanau/autograd/ops/spans.hpp>

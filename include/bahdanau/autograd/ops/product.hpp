@@ -1,0 +1,169 @@
+// Matrix products: plain, batched, and the linear map y = x Wᵀ + b of every layer.
+// The gradient of a weight is put off until the tape was played, so all steps share one product.
+#pragma once
+
+#include <cstddef>
+
+#include <bahdanau/autograd/ops/common.hpp>
+
+namespace bahdanau {
+
+/// y = a b: a [m, k], b [k, n], y [m, n]. da = dy bᵀ, db = aᵀ dy.
+template <Backend B>
+Variable<B> matmul(const Variable<B>& a, const Variable<B>& b) {
+  using T = typename B::Scalar;
+  detail::require_same_tape("matmul", a, b);
+  detail::require_matrix("matmul", "a", a);
+  detail::require_matrix("matmul", "b", b);
+  const std::size_t m = a.shape[0], k = a.shape[1], n = b.shape[1];
+  if (b.shape[0] != k) fail("matmul", "b with " + detail::text(k) + " rows", b.shape.text());
+  const Variable<B> y = a.tape->variable({m, n});
+  B::gemm(Transpose::no, Transpose::no, m, n, k, T(1), a.value, k, b.value, n, T(0), y.value, n);
+  if (a.gradient || b.gradient)
+    a.tape->record([=] {
+      // y = a b  =>  da += dy bᵀ
+      if (a.gradient)
+        B::gemm(Transpose::no, Transpose::yes, m, k, n, T(1), y.gradient, n, b.value, n, T(1), a.gradient, k);
+      // y = a b  =>  db += aᵀ dy
+      if (b.gradient)
+        B::gemm(Transpose::yes, Transpose::no, k, n, m, T(1), a.value, k, y.gradient, n, T(1), b.gradient, n);
+    });
+  return y;
+}
+
+/// y_i = a_i op(b_i) for each i: a [batch, m, k], op(b) [batch, k, n], y [batch, m, n].
+/// With `Transpose::yes`, b is [batch, n, k].
+template <Backend B>
+Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
+                           Transpose transpose_b = Transpose::no) {
+  using T = typename B::Scalar;
+  detail::require_same_tape("batched_matmul", a, b);
+  if (a.shape.rank() != 3) fail("batched_matmul", "a of rank 3", a.shape.text());
+  if (b.shape.rank() != 3) fail("batched_matmul", "b of rank 3", b.shape.text());
+  const bool turned = transpose_b == Transpose::yes;
+  const std::size_t count = a.shape[0], m = a.shape[1], k = a.shape[2];
+  const std::size_t n = b.shape[turned ? 1 : 2], ldb = b.shape[2];
+  detail::require_shape("batched_matmul", "b", turned ? Shape{count, n, k} : Shape{count, k, n}, b.shape);
+  const Variable<B> y = a.tape->variable({count, m, n});
+  B::gemm_batched(Transpose::no, transpose_b, m, n, k, T(1), a.value, k, m * k, b.value, ldb, k * n, T(0),
+                  y.value, n, m * n, count);
+  if (a.gradient || b.gradient)
+    a.tape->record([=] {
+      // y = a op(b)  =>  da += dy op(b)ᵀ
+      if (a.gradient)
+        B::gemm_batched(Transpose::no, turned ? Transpose::no : Transpose::yes, m, k, n, T(1), y.gradient, n,
+                        m * n, b.value, ldb, k * n, T(1), a.gradient, k, m * k, count);
+      // y = a b  =>  db += aᵀ dy;   y = a bᵀ  =>  db += dyᵀ a
+      if (b.gradient && !turned)
+        B::gemm_batched(Transpose::yes, Transpose::no, k, n, m, T(1), a.value, k, m * k, y.gradient, n, m * n,
+                        T(1), b.gradient, n, k * n, count);
+      if (b.gradient && turned)
+        B::gemm_batched(Transpose::yes, Transpose::no, n, k, m, T(1), y.gradient, n, m * n, a.value, k, m * k,
+                        T(1), b.gradient, k, k * n, count);
+    });
+  return y;
+}
+
+namespace detail {
+
+template <class T>
+struct FillRow {
+  T* out;
+  const T* row;
+  std::size_t cols;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * cols}, row);
+  }
+};
+
+/// The adjoint of y += x W'ᵀ + b, where W' is W's columns first, ..., first + inputs - 1.
+template <Backend B>
+void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first,
+                   typename B::Scalar* bias_gradient) {
+  using T = typename B::Scalar;
+  if (!(x.gradient || w.gradient || bias_gradient)) return;
+  x.tape->record([=] {
+    const std::size_t rows = x.rows(), inputs = x.cols(), outputs = w.rows(), stride = w.cols();
+    // y = x W'ᵀ  =>  dx += dy W'
+    if (x.gradient)
+      B::gemm(Transpose::no, Transpose::no, rows, inputs, outputs, T(1), y.gradient, outputs, w.value + first,
+              stride, T(1), x.gradient, inputs);
+    // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: at the end for a leaf, at once for what other adjoints
+    // read
+    T* weight_gradient = w.gradient ? w.gradient + first : nullptr;
+    if (w.leaf || !w.gradient) {
+      x.tape->defer({weight_gradient, bias_gradient, x.value, y.gradient, rows, inputs, outputs, stride, 0});
+    } else {
+      B::gemm(Transpose::yes, Transpose::no, outputs, inputs, rows, T(1), y.gradient, outputs, x.value,
+              inputs, T(1), weight_gradient, stride);
+      if (bias_gradient) B::column_sum(rows, outputs, y.gradient, bias_gradient);
+    }
+  });
+}
+
+template <Backend B>
+void require_linear(std::string_view where, const Variable<B>& x, const Variable<B>& w, std::size_t first) {
+  require_same_tape(where, x, w);
+  require_matrix(where, "weight", w);
+  if (first > w.cols() || x.cols() > w.cols() - first)
+    fail(where, "x that fits columns " + text(first) + " on of a weight " + w.shape.text(), x.shape.text());
+}
+
+}  // namespace detail
+
+/// y = x Wᵀ: x [rows, inputs], W [outputs, inputs], y [rows, outputs].
+template <Backend B>
+Variable<B> linear(const Variable<B>& x, const Variable<B>& w) {
+  using T = typename B::Scalar;
+  detail::require_same_tape("linear", x, w);
+  detail::require_matrix("linear", "weight", w);
+  if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
+  const Variable<B> y = x.tape->variable({x.rows(), w.rows()});
+  B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(), w.value,
+          w.cols(), T(0), y.value, w.rows());
+  detail::record_linear<B>(y, x, w, 0, nullptr);
+  return y;
+}
+
+/// Which memory the result of `linear_columns` takes.
+enum class Result : bool { fresh, overwritten };
+
+/// y = x W'ᵀ + b, where W' [outputs, inputs] is the block of W's columns that starts at `first`; b [outputs].
+/// `Result::overwritten` lets y's gradient take the place of its value (see `Tape::overwritten`).
+template <Backend B>
+Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
+                           std::size_t first, Result result = Result::fresh) {
+  using T = typename B::Scalar;
+  detail::require_linear("linear", x, w, first);
+  if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
+  const Shape shape{x.rows(), w.rows()};
+  const Variable<B> y = result == Result::fresh ? x.tape->variable(shape) : x.tape->overwritten(shape);
+  B::for_rows(x.rows(), detail::FillRow<T>{y.value, b.value, w.rows()});
+  B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(),
+          w.value + first, w.cols(), T(1), y.value, w.rows());
+  detail::record_linear<B>(y, x, w, first, b.gradient);
+  return y;
+}
+
+/// y = x Wᵀ + b: x [rows, inputs], W [outputs, inputs], b [outputs], y [rows, outputs].
+template <Backend B>
+Variable<B> linear(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
+                   Result result = Result::fresh) {
+  if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
+  return linear_columns(x, w, b, 0, result);
+}
+
+/// y += x W'ᵀ in place, W' the block of W's columns that starts at `first`. Whatever computed y receives y's
+/// gradient as it is, so y's earlier value must not be needed by any adjoint: true for a `linear` result.
+template <Backend B>
+void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first = 0) {
+  using T = typename B::Scalar;
+  detail::require_linear("add_linear", x, w, first);
+  detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
+  B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(),
+          w.value + first, w.cols(), T(1), y.value, w.rows());
+  detail::record_linear<B>(y, x, w, first, nullptr);
+}
+
+}  // namespace bahdanau

@@ -1,0 +1,137 @@
+// Operations that move elements without changing them: concatenation, slices, gathering rows.
+// Row ranges and reshapes need no operation: see `Variable::row_range` and `Variable::reshape`.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+
+#include <bahdanau/autograd/ops/common.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+/// Copies (or adds) `cols` columns of each row between arrays of different widths.
+template <template <class> class Output, class T>
+struct ColumnsRow {
+  T* out;
+  const T* in;
+  std::size_t cols, out_stride, in_stride;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    lanes.map(cols, pointwise::Identity{}, Output<T>{out + r * out_stride}, in + r * in_stride);
+  }
+};
+
+template <class T>
+struct GatherRow {
+  T* out;
+  const T* in;
+  const Index* index;
+  std::size_t cols;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * cols},
+              in + static_cast<std::size_t>(index[r]) * cols);
+  }
+};
+
+}  // namespace detail
+
+/// Columns first, ..., first + count - 1 of x [rows, cols], as a copy [rows, count].
+template <Backend B>
+Variable<B> slice_columns(const Variable<B>& x, std::size_t first, std::size_t count) {
+  using T = typename B::Scalar;
+  if (first + count > x.cols())
+    fail("slice_columns", "columns below " + detail::text(x.cols() + 1), detail::text(first + count));
+  const Variable<B> y = x.tape->variable({x.rows(), count});
+  B::for_rows(x.rows(), detail::ColumnsRow<Store, T>{y.value, x.value + first, count, count, x.cols()});
+  if (x.gradient)
+    x.tape->record([=] {
+      // y = x[:, first:]  =>  dx[:, first:] += dy
+      B::for_rows(x.rows(),
+                  detail::ColumnsRow<Add, T>{x.gradient + first, y.gradient, count, x.cols(), count});
+    });
+  return y;
+}
+
+/// Arrays side by side: [rows, c_1], [rows, c_2], ... give [rows, c_1 + c_2 + ...].
+template <Backend B>
+Variable<B> concat_columns(std::initializer_list<Variable<B>> parts) {
+  using T = typename B::Scalar;
+  if (parts.size() == 0) fail("concat_columns", "at least one part", "none");
+  const Variable<B> head = *parts.begin();
+  std::size_t width = 0;
+  for (const Variable<B>& part : parts) {
+    detail::require_equal("concat_columns", "parts with rows:", head.rows(), part.rows());
+    width += part.cols();
+  }
+  const Variable<B> y = head.tape->variable({head.rows(), width});
+  std::size_t first = 0;
+  for (const Variable<B>& part : parts) {
+    B::for_rows(part.rows(),
+                detail::ColumnsRow<Store, T>{y.value + first, part.value, part.cols(), width, part.cols()});
+    if (part.gradient)
+      part.tape->record([=] {
+        // y[:, first:] = part  =>  dpart += dy[:, first:]
+        B::for_rows(part.rows(), detail::ColumnsRow<Add, T>{part.gradient, y.gradient + first, part.cols(),
+                                                            part.cols(), width});
+      });
+    first += part.cols();
+  }
+  return y;
+}
+
+/// Arrays below one another: [r_1, cols], [r_2, cols], ... give [r_1 + r_2 + ..., cols].
+template <Backend B>
+Variable<B> concat_rows(std::span<const Variable<B>> parts) {
+  using T = typename B::Scalar;
+  if (parts.empty()) fail("concat_rows", "at least one part", "none");
+  const Variable<B> head = parts[0];
+  std::size_t rows = 0;
+  for (const Variable<B>& part : parts) {
+    detail::require_equal("concat_rows", "parts of width", head.cols(), part.cols());
+    rows += part.rows();
+  }
+  const Variable<B> y = head.tape->variable({rows, head.cols()});
+  std::size_t first = 0;
+  for (const Variable<B>& part : parts) {
+    const Variable<B> place = y.row_range(first, part.rows());
+    B::copy(part.value, part.size(), place.value);
+    if (part.gradient)
+      part.tape->record([=] {
+        // y[first:] = part  =>  dpart += dy[first:]
+        detail::map_elements<B>(part.size(), pointwise::Identity{}, Add<T>{part.gradient},
+                                detail::input(place.gradient));
+      });
+    first += part.rows();
+  }
+  return y;
+}
+
+/// y[i] = x[index[i]]: x [rows, cols], y [count, cols]. A row may be taken any number of times; an embedding
+/// is this with token ids. `index` is on the tape (`Tape::keep`) and was checked by the caller.
+template <Backend B>
+Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t count) {
+  using T = typename B::Scalar;
+  const Variable<B> y = x.tape->variable({count, x.cols()});
+  B::for_rows(count, detail::GatherRow<T>{y.value, x.value, index, x.cols()});
+  if (x.gradient)
+    x.tape->record([=] {
+      // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]
+      B::scatter_add(count, x.cols(), y.gradient, index, x.gradient);
+    });
+  return y;
+}
+
+/// The same for indices on the host; throws where one is outside of x.
+template <Backend B>
+Variable<B> gather_rows(const Variable<B>& x, std::span<const Index> index) {
+  for (const Index i : index)
+    if (i < 0 || static_cast<std::size_t>(i) >= x.rows())
+      fail("gather_rows", "indices from 0 to " + detail::text(x.rows() - 1), detail::text(i));
+  return gather_rows(x, x.tape->keep(index), index.size());
+}
+
+}  // namespace bahdanau

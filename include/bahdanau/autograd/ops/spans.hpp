@@ -1,0 +1,129 @@
+// Operations between queries and the keys in their spans: what attention is made of.
+// A pair is one query with one key; scores and weights are flat arrays with one element a pair.
+#pragma once
+
+#include <cstddef>
+
+#include <bahdanau/autograd/ops/common.hpp>
+#include <bahdanau/autograd/spans.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+/// out[pair] = scale · Σ_c query[r, c] key[k, c].
+template <class T, class View>
+struct SpanDotRow {
+  View spans;
+  T* out;
+  const T *query, *keys;
+  std::size_t cols;
+  T scale;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
+    const auto first = static_cast<std::size_t>(spans.offset[r]),
+               n = static_cast<std::size_t>(spans.length[r]);
+    for (std::size_t i = 0; i < n; ++i) {
+      const T dot = lanes.sum(cols, pointwise::Times{}, query + r * cols, keys + (begin + i) * cols);
+      if (lanes.owns(0)) out[first + i] += scale * dot;
+    }
+  }
+};
+
+/// out[r, :] += scale · Σ_pairs weight[pair] rows[k, :].
+template <class T, class View>
+struct SpanSumRow {
+  View spans;
+  T* out;
+  const T *weight, *rows;
+  std::size_t cols;
+  T scale;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
+    const auto first = static_cast<std::size_t>(spans.offset[r]),
+               n = static_cast<std::size_t>(spans.length[r]);
+    for (std::size_t i = 0; i < n; ++i)
+      lanes.map(cols, pointwise::Times{}, Add<T>{out + r * cols}, rows + (begin + i) * cols,
+                scale * weight[first + i]);
+  }
+};
+
+/// out[k, :] += scale · weight[pair] query[r, :] for every pair; queries may share keys.
+template <class T, class View>
+struct SpanSpreadRow {
+  View spans;
+  T* out;
+  const T *weight, *query;
+  std::size_t cols;
+  T scale;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
+    const auto first = static_cast<std::size_t>(spans.offset[r]),
+               n = static_cast<std::size_t>(spans.length[r]);
+    for (std::size_t i = 0; i < n; ++i)
+      lanes.map(cols, pointwise::Times{}, AddShared<T>{out + (begin + i) * cols}, query + r * cols,
+                scale * weight[first + i]);
+  }
+};
+
+}  // namespace detail
+
+/// score[pair] = scale · query_r · key_k: query [queries, width], keys [keys, width], score [pairs].
+template <Backend B>
+Variable<B> span_dot(const Variable<B>& query, const Variable<B>& keys, const SpanView<B>& spans,
+                     typename B::Scalar scale = 1) {
+  using T = typename B::Scalar;
+  using View = SpanView<B>;
+  detail::require_same_tape("span_dot", query, keys);
+  detail::require_equal("span_dot", "queries:", spans.queries, query.rows());
+  detail::require_equal("span_dot", "keys of width", query.cols(), keys.cols());
+  const std::size_t cols = query.cols();
+  const Variable<B> score = query.tape->variable({spans.pairs});
+  B::fill(score.value, score.size(), T(0));
+  B::for_rows(spans.queries,
+              detail::SpanDotRow<T, View>{spans, score.value, query.value, keys.value, cols, scale});
+  if (query.gradient || keys.gradient)
+    query.tape->record([=] {
+      // s = scale q·k  =>  dq += scale Σ ds k
+      if (query.gradient)
+        B::for_rows(spans.queries, detail::SpanSumRow<T, View>{spans, query.gradient, score.gradient,
+                                                               keys.value, cols, scale});
+      // s = scale q·k  =>  dk += scale ds q
+      if (keys.gradient)
+        B::for_rows(spans.queries, detail::SpanSpreadRow<T, View>{spans, keys.gradient, score.gradient,
+                                                                  query.value, cols, scale});
+    });
+  return score;
+}
+
+/// context[r, :] = Σ_pairs weight[pair] value_k: weight [pairs], values [keys, width], context [queries,
+/// width].
+template <Backend B>
+Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const SpanView<B>& spans) {
+  using T = typename B::Scalar;
+  using View = SpanView<B>;
+  detail::require_same_tape("span_sum", weight, values);
+  detail::require_equal("span_sum", "weights, one a pair:", spans.pairs, weight.size());
+  const std::size_t cols = values.cols();
+  const Variable<B> context = values.tape->variable({spans.queries, cols});
+  B::fill(context.value, context.size(), T(0));
+  B::for_rows(spans.queries,
+              detail::SpanSumRow<T, View>{spans, context.value, weight.value, values.value, cols, T(1)});
+  if (weight.gradient || values.gradient)
+    values.tape->record([=] {
+      // c = Σ α v  =>  dα += dc · v
+      if (weight.gradient)
+        B::for_rows(spans.queries, detail::SpanDotRow<T, View>{spans, weight.gradient, context.gradient,
+                                                               values.value, cols, T(1)});
+      // c = Σ α v  =>  dv += α dc
+      if (values.gradient)
+        B::for_rows(spans.queries, detail::SpanSpreadRow<T, View>{spans, values.gradient, weight.value,
+                                                                  context.gradient, cols, T(1)});
+    });
+  return context;
+}
+
+}  // namespace bahdanau

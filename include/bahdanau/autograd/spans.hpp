@@ -1,0 +1,83 @@
+// Spans: for every query, the run of key rows that it may attend to.
+// Keys of all sentences lie below one another without padding, so nothing is ever masked or wasted.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <bahdanau/autograd/tape.hpp>
+
+namespace bahdanau {
+
+/// Query r meets keys key_begin[r], ..., key_begin[r] + length[r] - 1; these pairs are numbered
+/// offset[r], offset[r] + 1, ... so that a score or a weight a pair is a flat array [pairs].
+///
+/// Several queries may meet the same keys. The arrays are on a tape; a `prefix` shares them.
+template <Backend B>
+class Spans {
+ public:
+  /// Puts the spans of `key_begin.size()` queries on a tape; every length must be at least 1.
+  Spans(Tape<B>& tape, std::span<const Index> key_begin, std::span<const Index> length) {
+    detail::require_equal("Spans", "lengths:", key_begin.size(), length.size());
+    // One index array: key_begin, length, offset (with the end), then query and key of each pair.
+    const std::size_t queries = key_begin.size();
+    std::size_t pairs = 0;
+    for (std::size_t r = 0; r < queries; ++r) {
+      if (length[r] < 1) fail("Spans", "lengths of at least 1", detail::text(length[r]));
+      pairs += static_cast<std::size_t>(length[r]);
+    }
+    host_.reserve(3 * queries + 1 + 2 * pairs);
+    host_.assign(key_begin.begin(), key_begin.end());
+    host_.insert(host_.end(), length.begin(), length.end());
+    Index offset = 0;
+    for (std::size_t r = 0; r <= queries; ++r) {
+      host_.push_back(offset);
+      if (r < queries) offset += length[r];
+    }
+    for (std::size_t r = 0; r < queries; ++r)
+      host_.insert(host_.end(), static_cast<std::size_t>(length[r]), static_cast<Index>(r));
+    for (std::size_t r = 0; r < queries; ++r)
+      for (Index i = 0; i < length[r]; ++i) host_.push_back(key_begin[r] + i);
+    const Index* device = tape.keep(host_);
+    view_ = {device,
+             device + queries,
+             device + 2 * queries,
+             device + 3 * queries + 1,
+             device + 3 * queries + 1 + pairs,
+             queries,
+             pairs};
+    offsets_ = host_.data() + 2 * queries;
+  }
+
+  Spans(const Spans&) = delete;
+  Spans& operator=(const Spans&) = delete;
+
+  /// What kernels and adjoints capture.
+  struct View {
+    const Index *key_begin, *length, *offset;  // [queries]
+    const Index *query_of_pair, *key_of_pair;  // [pairs]; for `gather_rows`
+    std::size_t queries, pairs;
+  };
+
+  const View& view() const { return view_; }
+
+  /// The spans of the first `queries` queries alone: what is left when shorter sentences have ended.
+  View prefix(std::size_t queries) const {
+    View v = view_;
+    v.queries = queries;
+    v.pairs = static_cast<std::size_t>(offsets_[queries]);
+    return v;
+  }
+
+ private:
+  std::vector<Index> host_;
+  const Index* offsets_ = nullptr;
+  View view_{};
+};
+
+/// What a score receives: which queries meet which keys.
+template <Backend B>
+using SpanView = typename Spans<B>::View;
+
+}  // namespace bahdanau

@@ -1,0 +1,220 @@
+// The tape: operations write their results on it and leave an adjoint; played backwards it gives gradients.
+// It plays in a loop, not by recursion, so its length is bounded by memory alone.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/autograd/arena.hpp>
+#include <bahdanau/autograd/host_copy.hpp>
+#include <bahdanau/autograd/parameter.hpp>
+#include <bahdanau/autograd/variable.hpp>
+#include <bahdanau/autograd/weight_gradient.hpp>
+#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/core/array.hpp>
+#include <bahdanau/core/error.hpp>
+
+namespace bahdanau {
+
+/// Records operations and plays their adjoints. One tape belongs to one thread.
+///
+/// An operation allocates its result with `variable`, computes it at once, and hands `record` a closure that
+/// adds to its arguments' gradients what its result's gradient says. Arrays and closures live in arenas:
+/// after `reset` the same pass allocates nothing.
+template <Backend B>
+class Tape {
+ public:
+  using Scalar = typename B::Scalar;
+  enum class Mode : bool { record, infer };
+
+  /// A tape without parameters, for expressions over `leaf` variables.
+  explicit Tape(Mode mode = Mode::record) : recording_(mode == Mode::record) {}
+
+  /// A tape for inference with a model's weights: nothing is recorded.
+  explicit Tape(const Scalar* weights) : recording_(false), weights_(weights) {}
+
+  Tape(const Tape&) = delete;  // variables point to their tape
+  Tape& operator=(const Tape&) = delete;
+
+  /// Lets `tape[p]` read a model's weights and, if `gradients` is not null, add to their gradients.
+  void bind(const Scalar* weights, Scalar* gradients) {
+    weights_ = weights;
+    weight_gradients_ = gradients;
+  }
+
+  bool recording() const { return recording_; }
+
+  /// A new uninitialised array; its gradient starts at 0 when the tape is played.
+  Variable<B> variable(Shape shape) {
+    Variable<B> v = constant(shape);
+    if (recording_) v.gradient = gradients_.allocate(shape.size());
+    return v;
+  }
+
+  /// A new uninitialised array that no gradient flows into.
+  Variable<B> constant(Shape shape) { return {this, values_.allocate(shape.size()), nullptr, shape, false}; }
+
+  /// A new array of zeros that no gradient flows into.
+  Variable<B> zeros(Shape shape) {
+    const Variable<B> v = constant(shape);
+    B::fill(v.value, v.size(), Scalar(0));
+    return v;
+  }
+
+  /// A new array whose gradient takes the place of its value: for a result that the next operation consumes.
+  Variable<B> overwritten(Shape shape) {
+    Variable<B> v = constant(shape);
+    if (recording_) v.gradient = v.value;
+    return v;
+  }
+
+  /// Where a fused adjoint may write v's gradient: room that nobody reads if v is a constant.
+  Scalar* gradient_room(const Variable<B>& v) {
+    return v.gradient != nullptr || !recording_ ? v.gradient : gradients_.allocate(v.size());
+  }
+
+  /// An input: a copy of the host's numbers, with a gradient.
+  Variable<B> leaf(Shape shape, std::span<const Scalar> host) {
+    Variable<B> v = filled(variable(shape), host);
+    v.leaf = true;
+    return v;
+  }
+  /// An input without a gradient.
+  Variable<B> constant(Shape shape, std::span<const Scalar> host) { return filled(constant(shape), host); }
+  template <std::size_t Rank>
+  Variable<B> leaf(const Array<Scalar, Rank>& host) {
+    return leaf(shape_of(host), {host.data(), host.size()});
+  }
+  template <std::size_t Rank>
+  Variable<B> constant(const Array<Scalar, Rank>& host) {
+    return constant(shape_of(host), {host.data(), host.size()});
+  }
+
+  /// A parameter of the bound model.
+  Variable<B> operator[](const Parameter& p) {
+    if (weights_ == nullptr) fail("Tape", "a tape bound to a model's weights", "an unbound one");
+    // Adjoints write to gradients only: a bound weight is never written through its variable.
+    Scalar* value = const_cast<Scalar*>(weights_) + p.offset;
+    Scalar* gradient = recording_ && weight_gradients_ ? weight_gradients_ + p.offset : nullptr;
+    return {this, value, gradient, p.shape, /*leaf=*/true};
+  }
+
+  /// An array that somebody else owns and nobody writes, as a constant.
+  Variable<B> borrow(const Scalar* data, Shape shape) {
+    return {this, const_cast<Scalar*>(data), nullptr, shape, false};
+  }
+
+  /// A device copy of row numbers or ids that lives as long as the tape's arrays.
+  const Index* keep(std::span<const Index> host) {
+    Index* place = indices_.allocate(host.size());
+    B::upload(host.data(), host.size(), place);
+    return place;
+  }
+
+  /// Leaves an adjoint; dropped at once where the tape does not record.
+  template <class Adjoint>
+  void record(Adjoint adjoint) {
+    static_assert(std::is_trivially_destructible_v<Adjoint>,
+                  "bahdanau: an adjoint may only capture handles: keep arrays on the tape");
+    static_assert(alignof(Adjoint) <= alignof(std::max_align_t));
+    if (!recording_) return;
+    constexpr std::size_t blocks = (sizeof(Adjoint) + sizeof(Block) - 1) / sizeof(Block);
+    void* place = closures_.allocate(blocks);
+    const auto* kept = ::new (place) Adjoint(std::move(adjoint));
+    steps_.push_back({[](const void* closure) { (*static_cast<const Adjoint*>(closure))(); }, kept});
+  }
+
+  /// Puts off `dW += dyᵀ x` and `db += Σ dy` until the whole tape was played, so that the steps of a
+  /// recurrent layer become one product.
+  void defer(const WeightGradient<B>& contribution) { deferred_.add(contribution); }
+
+  /// Plays the tape from `result` (one element) backwards: afterwards every gradient is d result / d
+  /// variable.
+  void backward(const Variable<B>& result) {
+    if (result.size() != 1) fail("backward", "a result of one element", result.shape.text(), "sum it first");
+    if (result.gradient == nullptr)
+      fail("backward", "a result that depends on a recorded variable", "a constant");
+    clear_gradients();
+    const Scalar one(1);
+    B::upload(&one, 1, result.gradient);
+    play();
+  }
+
+  /// Sets all gradients on the tape to 0; `backward` does so itself. Parameters' gradients are the caller's.
+  void clear_gradients() {
+    gradients_.for_used([](Scalar* data, std::size_t n) { B::fill(data, n, Scalar(0)); });
+  }
+
+  /// Plays all adjoints in reverse order, for a caller that has put its own gradients in place.
+  void play() {
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) step->play(step->closure);
+    deferred_.flush();
+  }
+
+  /// Forgets everything recorded; all variables of this tape become invalid.
+  void reset() {
+    steps_.clear();
+    values_.reset();
+    gradients_.reset();
+    indices_.reset();
+    closures_.reset();
+    deferred_.clear();
+  }
+
+  std::size_t length() const { return steps_.size(); }
+
+ private:
+  struct Step {
+    void (*play)(const void*);
+    const void* closure;
+  };
+  struct alignas(std::max_align_t) Block {
+    std::byte bytes[sizeof(std::max_align_t)];
+  };
+
+  template <class A>
+  static Shape shape_of(const A& host) {
+    const auto& s = host.shape();
+    if constexpr (std::tuple_size_v<std::decay_t<decltype(s)>> == 1)
+      return {s[0]};
+    else if constexpr (std::tuple_size_v<std::decay_t<decltype(s)>> == 2)
+      return {s[0], s[1]};
+    else
+      return {s[0], s[1], s[2]};
+  }
+  Variable<B> filled(Variable<B> v, std::span<const Scalar> host) {
+    detail::require_equal("Tape", "numbers for " + v.shape.text() + ":", v.size(), host.size());
+    B::upload(host.data(), host.size(), v.value);
+    return v;
+  }
+
+  bool recording_;
+  const Scalar* weights_ = nullptr;
+  Scalar* weight_gradients_ = nullptr;
+  detail::Arena<typename B::template Storage<Scalar>> values_, gradients_;
+  detail::Arena<typename B::template Storage<Index>> indices_;
+  detail::Arena<std::vector<Block>> closures_;
+  std::vector<Step> steps_;
+  detail::DeferredWeightGradients<B> deferred_;
+};
+
+/// A host copy of a variable's value, with the rank that the caller names.
+template <std::size_t Rank, Backend B>
+Array<typename B::Scalar, Rank> value(const Variable<B>& v) {
+  return detail::host_copy<Rank, B>(v.value, v.shape);
+}
+
+/// A host copy of a variable's gradient after `backward`.
+template <std::size_t Rank, Backend B>
+Array<typename B::Scalar, Rank> gradient(const Variable<B>& v) {
+  if (v.gradient == nullptr) fail("gradient", "a variable with a gradient", "a constant");
+  return detail::host_copy<Rank, B>(v.gradient, v.shape);
+}
+
+}  // namespace bahdanau

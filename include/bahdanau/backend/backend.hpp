@@ -1,0 +1,88 @@
+// The Backend concept: where arrays live and how work on them is launched.
+// A backend is one small struct of static functions; no cell, score or layer needs code in it.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <bahdanau/backend/pointwise.hpp>
+#include <bahdanau/core/device.hpp>
+
+namespace bahdanau {
+
+/// Row numbers and token ids as the kernels read them.
+using Index = std::int32_t;
+
+/// Whether a matrix enters a product as it is stored or transposed.
+enum class Transpose : bool { no, yes };
+
+/// How a kernel writes: `Store` replaces, `Add` accumulates, `AddShared` accumulates where several rows of
+/// the same launch may meet.
+template <class T>
+struct Store {
+  T* data;
+};
+template <class T>
+struct Add {
+  T* data;
+};
+template <class T>
+struct AddShared {
+  T* data;
+};
+
+namespace detail {
+
+// A stand-in with the shape of a row kernel, for the concept below.
+struct AnyRowKernel {
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes, std::size_t) const {}
+};
+struct AnyTable {
+  BAHDANAU_HOST_DEVICE float operator()(std::size_t, std::size_t) const { return 0; }
+};
+
+}  // namespace detail
+
+/// Where arrays live and how a kernel is launched. Models: `Xtensor<T>`.
+///
+/// 1. `Scalar` is `float` or `double`; `name` says which backend it is in messages.
+/// 2. `Storage<U>` owns elements of type `U` on the device: constructible from a count, `data()`, `size()`.
+///    All other functions take plain device pointers.
+/// 3. `upload` and `download` copy between host and device; `copy` and `fill` work on the device.
+/// 4. `gemm` computes `C = alpha op(A) op(B) + beta C` for row-major matrices with row strides;
+/// `gemm_batched`
+///    does so for `count` triples a fixed stride apart.
+/// 5. `for_rows(rows, kernel)` calls `kernel(lanes, row)` once for each row, in any order. Inside a row,
+///    `lanes.map(n, f, outputs..., inputs...)` applies a pointwise functor to n columns: an output is a
+///    `Store`, `Add` or `AddShared`, an input a pointer (one value a column) or a scalar (one for all);
+///    `lanes.sum` and `lanes.max` reduce f over the columns. A backend may spread the columns over lanes,
+///    so a kernel that reads what another column wrote must not exist.
+/// 6. `column_sum(rows, cols, x, out)` adds the sum of the rows of x to out.
+/// 7. `scatter_add(rows, cols, x, index, out)` adds row r of x to row `index[r]` of out; indices may repeat.
+/// 8. `tabulate(rows, cols, f, out)` stores `f(row, column)`.
+/// 9. `sum(n, x)` and `sum_of_squares(n, x)` reduce to one host value.
+template <class B>
+concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in, typename B::Scalar value,
+                           std::size_t n, const Index* index) {
+  requires std::same_as<typename B::Scalar, float> || std::same_as<typename B::Scalar, double>;
+  typename B::template Storage<typename B::Scalar>;
+  typename B::template Storage<Index>;
+  B::name;
+  B::upload(in, n, out);
+  B::download(in, n, out);
+  B::copy(in, n, out);
+  B::fill(out, n, value);
+  B::gemm(Transpose::no, Transpose::no, n, n, n, value, in, n, in, n, value, out, n);
+  B::gemm_batched(Transpose::no, Transpose::no, n, n, n, value, in, n, n, in, n, n, value, out, n, n, n);
+  B::for_rows(n, detail::AnyRowKernel{});
+  B::column_sum(n, n, in, out);
+  B::scatter_add(n, n, in, index, out);
+  B::tabulate(n, n, detail::AnyTable{}, out);
+  { B::sum(n, in) } -> std::convertible_to<double>;
+  { B::sum_of_squares(n, in) } -> std::convertible_to<double>;
+};
+
+}  // namespace bahdanau

@@ -1,0 +1,67 @@
+// The one door to BLAS: row-major matrix products through xtensor-blas's bindings to OpenBLAS.
+// Threads belong to the caller: while a `SingleThreaded` lives, BLAS keeps to the calling thread.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <mutex>
+
+#include <xflens/cxxblas/cxxblas.cxx>
+#include <xtensor-blas/xblas_config.hpp>
+
+#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/core/error.hpp>
+
+extern "C" {
+int openblas_get_num_threads();
+void openblas_set_num_threads(int count);
+}
+
+namespace bahdanau::blas {
+
+namespace detail {
+
+inline int extent(std::size_t value) {
+  if (value > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    fail("gemm", "extents below 2^31", bahdanau::detail::text(value), "use smaller batches");
+  return static_cast<int>(value);
+}
+
+}  // namespace detail
+
+/// `C = alpha op(A) op(B) + beta C`: op(A) [m, k], op(B) [k, n], C [m, n]; ld is the stride between rows.
+template <class T>
+void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, T alpha,
+          const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c, std::size_t ldc) {
+  if (m == 0 || n == 0) return;
+  const auto op = [](Transpose t) { return t == Transpose::yes ? cxxblas::Trans : cxxblas::NoTrans; };
+  using detail::extent;
+  cxxblas::gemm<int>(cxxblas::RowMajor, op(transpose_a), op(transpose_b), extent(m), extent(n), extent(k),
+                     alpha, a, extent(lda), b, extent(ldb), beta, c, extent(ldc));
+}
+
+/// While one of these lives, OpenBLAS runs on the calling thread alone; the caller's setting comes back with
+/// the last of them. The setting is process-wide, so overlapping uses are counted.
+class SingleThreaded {
+ public:
+  SingleThreaded() {
+    const std::lock_guard lock(mutex_);
+    if (users_++ == 0) {
+      saved_ = openblas_get_num_threads();
+      if (saved_ != 1) openblas_set_num_threads(1);
+    }
+  }
+  ~SingleThreaded() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0 && saved_ != 1) openblas_set_num_threads(saved_);
+  }
+  SingleThreaded(const SingleThreaded&) = delete;
+  SingleThreaded& operator=(const SingleThreaded&) = delete;
+
+ private:
+  inline static std::mutex mutex_;
+  inline static int users_ = 0;
+  inline static int saved_ = 1;
+};
+
+}  // namespace bahdanau::blas

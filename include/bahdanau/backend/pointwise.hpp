@@ -1,0 +1,115 @@
+// Pointwise maths, written once for all backends: functors generic over their value type.
+// The CPU calls them with vectors of lanes, a device calls them with scalars; both run the same formula.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include <bahdanau/core/device.hpp>
+
+namespace bahdanau::pointwise {
+
+/// Several results of one functor, stored by as many outputs.
+template <class V, std::size_t Count>
+struct Values {
+  V value[Count];
+};
+template <class V, class... Rest>
+Values(V, Rest...) -> Values<V, 1 + sizeof...(Rest)>;
+
+// Unqualified calls find std:: for scalars and the vector type's own functions by argument-dependent look-up.
+template <class V>
+BAHDANAU_HOST_DEVICE V exp(V x) {
+  using std::exp;
+  return exp(x);
+}
+template <class V>
+BAHDANAU_HOST_DEVICE V log(V x) {
+  using std::log;
+  return log(x);
+}
+template <class V>
+BAHDANAU_HOST_DEVICE V sqrt(V x) {
+  using std::sqrt;
+  return sqrt(x);
+}
+template <class V>
+BAHDANAU_HOST_DEVICE V tanh(V x) {
+  using std::tanh;
+  return tanh(x);
+}
+/// 1 / (1 + e^-x); e^-x may overflow to infinity, which gives the right 0.
+template <class V>
+BAHDANAU_HOST_DEVICE V sigmoid(V x) {
+  return V(1) / (V(1) + pointwise::exp(-x));
+}
+
+struct Identity {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return x;
+  }
+};
+struct Plus {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b) const {
+    return a + b;
+  }
+};
+struct Minus {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b) const {
+    return a - b;
+  }
+};
+struct Times {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b) const {
+    return a * b;
+  }
+};
+/// a b c; with a scalar among them, a scaled product.
+struct Times3 {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b, V c) const {
+    return a * b * c;
+  }
+};
+struct Divide {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b) const {
+    return a / b;
+  }
+};
+struct Negate {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return -x;
+  }
+};
+struct Tanh {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return pointwise::tanh(x);
+  }
+};
+struct Sigmoid {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return pointwise::sigmoid(x);
+  }
+};
+struct Exp {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return pointwise::exp(x);
+  }
+};
+struct Log {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return pointwise::log(x);
+  }
+};
+
+}  // namespace bahdanau::pointwise

@@ -1,0 +1,245 @@
+// The CPU backend: xtensor's containers, BLAS for the products, xsimd for everything pointwise.
+// A row's tail runs the same vector code as its body, so a value does not depend on its position.
+#pragma once
+
+#if __has_include(<xtensor/containers/xstorage.hpp>)  // xtensor 0.26 and later keep headers in subfolders
+#include <xtensor/containers/xstorage.hpp>
+#else
+#include <xtensor/xstorage.hpp>
+#endif
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+// g++ 12 takes the deliberately undefined registers of its own AVX-512 intrinsics for uninitialised
+// variables.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <xsimd/xsimd.hpp>
+#pragma GCC diagnostic pop
+#else
+#include <xsimd/xsimd.hpp>
+#endif
+
+#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/backend/blas.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+/// The vector loops of one row; see point 5 of the Backend contract.
+template <class T>
+class SimdLanes {
+  using Vector = xsimd::batch<T>;
+  static constexpr std::size_t width = Vector::size;
+
+ public:
+  /// Applies f to n columns. Arguments: the outputs (`Store`, `Add`, `AddShared`), then the inputs.
+  template <class F, class... Arguments>
+  void map(std::size_t n, F f, Arguments... arguments) const {
+    constexpr std::size_t outputs = (std::size_t{is_output<Arguments>} + ...);
+    const std::tuple<Arguments...> all(arguments...);
+    map_split(n, f, all, std::make_index_sequence<outputs>{},
+              std::make_index_sequence<sizeof...(Arguments) - outputs>{});
+  }
+
+  /// Sum of f over n columns.
+  template <class F, class... Inputs>
+  T sum(std::size_t n, F f, Inputs... inputs) const {
+    Vector even(T(0)), odd(T(0));  // two chains, so that one addition need not wait for the other
+    std::size_t c = 0;
+    for (; c + 2 * width <= n; c += 2 * width) {
+      even += f(load(inputs, c)...);
+      odd += f(load(inputs, c + width)...);
+    }
+    for (; c < n; c += width) {
+      const std::size_t count = std::min(width, n - c);
+      if (count == width)
+        even += f(load(inputs, c)...);
+      else
+        odd += keep_first(f(load_first(inputs, c, count)...), count, T(0));
+    }
+    return horizontal(even + odd, [](T a, T b) { return a + b; });
+  }
+
+  /// Largest value of f over n columns; n must not be 0.
+  template <class F, class... Inputs>
+  T max(std::size_t n, F f, Inputs... inputs) const {
+    constexpr T lowest = std::numeric_limits<T>::lowest();
+    Vector best(lowest);
+    for (std::size_t c = 0; c < n; c += width) {
+      const std::size_t count = std::min(width, n - c);
+      best = xsimd::max(best, count == width ? f(load(inputs, c)...)
+                                             : keep_first(f(load_first(inputs, c, count)...), count, lowest));
+    }
+    return horizontal(best, [](T a, T b) { return std::max(a, b); });
+  }
+
+  /// Whether this call works on column c; on the CPU one call works on all of them.
+  constexpr bool owns(std::size_t) const { return true; }
+
+ private:
+  template <class A>
+  static constexpr bool is_output =
+      std::same_as<A, Store<T>> || std::same_as<A, Add<T>> || std::same_as<A, AddShared<T>>;
+
+  static Vector load(const T* data, std::size_t c) { return Vector::load_unaligned(data + c); }
+  static Vector load(T scalar, std::size_t) { return Vector(scalar); }
+
+  // The first `count` lanes hold columns c..., the rest 1: a value that no formula divides by or overflows
+  // on.
+  static Vector load_first(const T* data, std::size_t c, std::size_t count) {
+    alignas(64) T lanes[width];
+    std::fill_n(lanes, width, T(1));
+    std::copy_n(data + c, count, lanes);
+    return Vector::load_aligned(lanes);
+  }
+  static Vector load_first(T scalar, std::size_t, std::size_t) { return Vector(scalar); }
+
+  static Vector keep_first(Vector v, std::size_t count, T rest) {
+    alignas(64) T lanes[width];
+    v.store_aligned(lanes);
+    std::fill(lanes + count, lanes + width, rest);
+    return Vector::load_aligned(lanes);
+  }
+
+  // Lane by lane, in order, on every instruction set.
+  template <class Combine>
+  static T horizontal(Vector v, Combine combine) {
+    alignas(64) T lanes[width];
+    v.store_aligned(lanes);
+    T result = lanes[0];
+    for (std::size_t lane = 1; lane < width; ++lane) result = combine(result, lanes[lane]);
+    return result;
+  }
+
+  static void put(Store<T> out, std::size_t c, Vector v) { v.store_unaligned(out.data + c); }
+  template <template <class> class Output>
+  static void put(Output<T> out, std::size_t c, Vector v) {
+    (Vector::load_unaligned(out.data + c) + v).store_unaligned(out.data + c);
+  }
+  template <template <class> class Output>
+  static void put_first(Output<T> out, std::size_t c, Vector v, std::size_t count) {
+    if constexpr (!std::same_as<Output<T>, Store<T>>) v += load_first(out.data, c, count);
+    alignas(64) T lanes[width];
+    v.store_aligned(lanes);
+    std::copy_n(lanes, count, out.data + c);
+  }
+
+  // A functor gives one vector, or `Values` of several.
+  static Vector pick(const Vector& v, std::size_t) { return v; }
+  template <std::size_t Count>
+  static Vector pick(const pointwise::Values<Vector, Count>& v, std::size_t i) {
+    return v.value[i];
+  }
+
+  template <class F, class All, std::size_t... Out, std::size_t... In>
+  static void map_split(std::size_t n, F f, const All& all, std::index_sequence<Out...>,
+                        std::index_sequence<In...>) {
+    constexpr std::size_t first = sizeof...(Out);
+    std::size_t c = 0;
+    for (; c + width <= n; c += width) {
+      const auto result = f(load(std::get<first + In>(all), c)...);
+      (put(std::get<Out>(all), c, pick(result, Out)), ...);
+    }
+    if (c < n) {
+      const auto result = f(load_first(std::get<first + In>(all), c, n - c)...);
+      (put_first(std::get<Out>(all), c, pick(result, Out), n - c), ...);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// The CPU backend with scalars of type `T`.
+template <class T>
+struct Xtensor {
+  static_assert(std::same_as<T, float> || std::same_as<T, double>,
+                "bahdanau: Xtensor<T> needs T = float or T = double");
+  using Scalar = T;
+  static constexpr std::string_view name = "Xtensor";
+
+  /// Uninitialised, aligned for the widest vectors whatever the consumer's own xtensor settings are.
+  template <class U>
+  using Storage = xt::uvector<U, xsimd::aligned_allocator<U, 64>>;
+
+  template <class U>
+  static void upload(const U* host, std::size_t n, U* device) {
+    std::copy_n(host, n, device);
+  }
+  template <class U>
+  static void download(const U* device, std::size_t n, U* host) {
+    std::copy_n(device, n, host);
+  }
+  static void copy(const T* from, std::size_t n, T* to) { std::copy_n(from, n, to); }
+  static void fill(T* out, std::size_t n, T value) { std::fill_n(out, n, value); }
+
+  static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
+                   T alpha, const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c,
+                   std::size_t ldc) {
+    blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  }
+  static void gemm_batched(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,
+                           std::size_t k, T alpha, const T* a, std::size_t lda, std::size_t stride_a,
+                           const T* b, std::size_t ldb, std::size_t stride_b, T beta, T* c, std::size_t ldc,
+                           std::size_t stride_c, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,
+                 c + i * stride_c, ldc);
+  }
+
+  template <class Kernel>
+  static void for_rows(std::size_t rows, Kernel kernel) {
+    for (std::size_t row = 0; row < rows; ++row) kernel(detail::SimdLanes<T>{}, row);
+  }
+
+  static void column_sum(std::size_t rows, std::size_t cols, const T* x, T* out) {
+    const detail::SimdLanes<T> lanes;
+    for (std::size_t row = 0; row < rows; ++row)
+      lanes.map(cols, pointwise::Identity{}, Add<T>{out}, x + row * cols);
+  }
+  static void scatter_add(std::size_t rows, std::size_t cols, const T* x, const Index* index, T* out) {
+    const detail::SimdLanes<T> lanes;
+    for (std::size_t row = 0; row < rows; ++row)
+      lanes.map(cols, pointwise::Identity{}, Add<T>{out + static_cast<std::size_t>(index[row]) * cols},
+                x + row * cols);
+  }
+
+  template <class F>
+  static void tabulate(std::size_t rows, std::size_t cols, F f, T* out) {
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t c = 0; c < cols; ++c) out[row * cols + c] = static_cast<T>(f(row, c));
+  }
+
+  static double sum(std::size_t n, const T* x) {
+    return in_blocks(n, x, pointwise::Identity{}, [](const T* p) { return std::tuple(p); });
+  }
+  static double sum_of_squares(std::size_t n, const T* x) {
+    return in_blocks(n, x, pointwise::Times{}, [](const T* p) { return std::tuple(p, p); });
+  }
+
+ private:
+  // Long sums in blocks whose totals are added in double: float would lose digits over millions of elements.
+  template <class F, class Inputs>
+  static double in_blocks(std::size_t n, const T* x, F f, Inputs inputs) {
+    constexpr std::size_t block = 1024;
+    const detail::SimdLanes<T> lanes;
+    double total = 0;
+    for (std::size_t begin = 0; begin < n; begin += block)
+      total += static_cast<double>(std::apply(
+          [&](auto... p) { return lanes.sum(std::min(block, n - begin), f, p...); }, inputs(x + begin)));
+    return total;
+  }
+};
+
+static_assert(Backend<Xtensor<float>> && Backend<Xtensor<double>>);
+
+}  // namespace bahdanau

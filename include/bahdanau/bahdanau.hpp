@@ -1,0 +1,27 @@
+// bahdanau: recurrent encoder-decoder models with attention.
+// This header includes the whole library but the GPU backend; each header also stands alone.
+#pragma once
+
+#include <bahdanau/autograd/gradcheck.hpp>
+#include <bahdanau/autograd/ops.hpp>
+#include <bahdanau/autograd/tape.hpp>
+#include <bahdanau/backend/xtensor.hpp>
+#include <bahdanau/cell/gru.hpp>
+#include <bahdanau/cell/lstm.hpp>
+#include <bahdanau/core/array.hpp>
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/token.hpp>
+#include <bahdanau/decode/forced.hpp>
+#include <bahdanau/io/model_file.hpp>
+#include <bahdanau/io/safetensors.hpp>
+#include <bahdanau/model/attention.hpp>
+#include <bahdanau/model/attention_decoder.hpp>
+#include <bahdanau/model/batch.hpp>
+#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/score/additive.hpp>
+#include <bahdanau/score/scaled_dot.hpp>
+#include <bahdanau/text/tokenize.hpp>
+#include <bahdanau/text/vocabularies.hpp>
+#include <bahdanau/text/vocabulary.hpp>
+#include <bahdanau/train/training.hpp>
+#include <bahdanau/version.hpp>

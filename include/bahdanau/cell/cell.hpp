@@ -1,0 +1,65 @@
+// The Cell concept: one recurrent step and its parameters.
+// To add a cell, write one struct as cell/gru.hpp does, or compose one from operations as examples show.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+
+#include <bahdanau/autograd/ops.hpp>
+#include <bahdanau/nn/parameter.hpp>
+
+namespace bahdanau {
+
+/// The four parameters of PyTorch's recurrent layers, for cells that need no others.
+struct RecurrentWeights {
+  Parameter weight_ih;  // [gates · hidden, inputs]
+  Parameter weight_hh;  // [gates · hidden, hidden]
+  Parameter bias_ih;    // [gates · hidden]
+  Parameter bias_hh;    // [gates · hidden]
+
+  static RecurrentWeights declare(Scope scope, std::size_t gates, std::size_t inputs, std::size_t hidden) {
+    const std::size_t rows = gates * hidden;
+    return {scope.matrix("weight_ih", rows, inputs), scope.matrix("weight_hh", rows, hidden),
+            scope.bias("bias_ih", rows, hidden), scope.bias("bias_hh", rows, hidden)};
+  }
+};
+
+/// A cell's state: `parts` arrays [rows, hidden], of which the first is the hidden state h.
+template <class C, Backend B>
+using CellState = std::array<Variable<B>, C::parts>;
+
+/// What the rest of the model sees of a state: h [rows, hidden].
+template <Backend B, std::size_t Parts>
+const Variable<B>& hidden(const std::array<Variable<B>, Parts>& state) {
+  return state[0];
+}
+
+/// One recurrent step and its parameters. Models: `Gru`, `Lstm`.
+///
+/// 1. `name` is what a model file calls it; `parts` counts the arrays of its state, `part_names` names them
+///    ("h", then e.g. "c").
+/// 2. `Weights` holds at least `weight_ih` and `bias_ih`; `declare(scope, inputs, hidden)` makes them.
+/// 3. The input enters only through `W_ih x + b_ih` [rows, gates · hidden]. The caller computes that, for all
+///    steps at once where it can.
+/// 4. `step(weights, projected, state)` takes it and the state before to the state after, on the tape of its
+///    arguments. It may be called with fewer rows than before: sentences that have ended drop out.
+template <class C>
+concept Cell = requires(Scope scope, std::size_t n) {
+  { C::name } -> std::convertible_to<std::string_view>;
+  requires C::parts >= 1;
+  { C::part_names[0] } -> std::convertible_to<std::string_view>;
+  { C::declare(scope, n, n) } -> std::same_as<typename C::Weights>;
+  { C::declare(scope, n, n).weight_ih } -> std::convertible_to<Parameter>;
+  { C::declare(scope, n, n).bias_ih } -> std::convertible_to<Parameter>;
+};
+
+/// The step of the contract on one backend; apart, because it instantiates the step.
+template <class C, class B>
+concept CellOn = Cell<C> && Backend<B> &&
+    requires(const typename C::Weights& weights, const Variable<B>& projected, const CellState<C, B>& state) {
+  { C::step(weights, projected, state) } -> std::same_as<CellState<C, B>>;
+};
+
+}  // namespace bahdanau

@@ -1,0 +1,65 @@
+// How ragged sequences are laid out: step after step, longest sentence first, without padding.
+// At each step the sentences that still run are a prefix of the rows, so a step is one dense matrix.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <bahdanau/backend/backend.hpp>
+
+namespace bahdanau::detail {
+
+/// The layout that PyTorch calls a packed sequence: token (step, row) is packed row `start(step) + row`.
+class Packing {
+ public:
+  void assign(std::span<const Index> lengths) {
+    const std::size_t rows = lengths.size();
+    length_.assign(lengths.begin(), lengths.end());
+    order_.resize(rows);
+    std::iota(order_.begin(), order_.end(), Index{0});
+    // Not stable_sort, which allocates: equal lengths keep their order by the second criterion.
+    std::sort(order_.begin(), order_.end(), [&](Index a, Index b) {
+      const Index la = length(a), lb = length(b);
+      return la != lb ? la > lb : a < b;
+    });
+    rank_.resize(rows);
+    for (std::size_t r = 0; r < rows; ++r) rank_[static_cast<std::size_t>(order_[r])] = static_cast<Index>(r);
+    const std::size_t steps = rows == 0 ? 0 : static_cast<std::size_t>(length(order_[0]));
+    counts_.assign(steps, 0);
+    starts_.assign(steps + 1, 0);
+    std::size_t running = rows;
+    for (std::size_t t = 0; t < steps; ++t) {
+      while (static_cast<std::size_t>(length(order_[running - 1])) <= t) --running;
+      counts_[t] = running;
+      starts_[t + 1] = starts_[t] + running;
+    }
+  }
+
+  std::size_t rows() const { return order_.size(); }
+  std::size_t steps() const { return counts_.size(); }
+  std::size_t tokens() const { return starts_.back(); }
+  /// Rows that still run at a step.
+  std::size_t count(std::size_t step) const { return step < counts_.size() ? counts_[step] : 0; }
+  std::size_t start(std::size_t step) const { return starts_[step]; }
+  /// The sentence of each row, longest first, and its inverse.
+  std::span<const Index> order() const { return order_; }
+  std::span<const Index> rank() const { return rank_; }
+
+  /// Calls f(packed row, sentence, step) for every token.
+  template <class F>
+  void for_tokens(F f) const {
+    for (std::size_t t = 0; t < steps(); ++t)
+      for (std::size_t r = 0; r < counts_[t]; ++r) f(starts_[t] + r, static_cast<std::size_t>(order_[r]), t);
+  }
+
+ private:
+  Index length(Index sentence) const { return length_[static_cast<std::size_t>(sentence)]; }
+
+  std::vector<Index> length_, order_, rank_;
+  std::vector<std::size_t> counts_, starts_;
+};
+
+}  // namespace bahdanau::detail

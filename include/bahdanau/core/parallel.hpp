@@ -1,0 +1,107 @@
+// A few threads that wait for work: how shards of a batch run side by side.
+// Which thread runs which piece is left open, so nothing computed may depend on it.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace bahdanau {
+
+/// A pool that runs numbered pieces of work; the caller works along. Threads start with the first `run` that
+/// needs them, and end with the pool.
+class Workers {
+ public:
+  /// `threads` counts the caller too; 0 means one a core.
+  explicit Workers(std::size_t threads = 0)
+      : threads_(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency())) {}
+  ~Workers() {
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->stop = true;
+    }
+    shared_->wake.notify_all();
+    for (std::thread& thread : pool_) thread.join();
+  }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  std::size_t threads() const { return threads_; }
+
+  /// Calls work(0), ..., work(pieces - 1), each once, and returns when all are done. Afterwards the exception
+  /// of the lowest piece that threw is rethrown.
+  template <class Work>
+  void run(std::size_t pieces, Work&& work) {
+    const std::size_t helpers = std::min(threads_, pieces) - (pieces == 0 ? 0 : 1);
+    while (pool_.size() < helpers) pool_.emplace_back([shared = shared_.get()] { shared->serve(); });
+    Shared& s = *shared_;
+    {
+      const std::lock_guard lock(s.mutex);
+      s.context = std::addressof(work);
+      s.call = [](void* context, std::size_t piece) {
+        (*static_cast<std::remove_reference_t<Work>*>(context))(piece);
+      };
+      s.next = 0;
+      s.pieces = pieces;
+      s.unfinished = pieces;
+      s.error = nullptr;
+      s.error_piece = pieces;
+    }
+    if (helpers > 0) s.wake.notify_all();
+    std::unique_lock lock(s.mutex);
+    s.take(lock);
+    s.done.wait(lock, [&] { return s.unfinished == 0; });
+    if (s.error) std::rethrow_exception(s.error);
+  }
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable wake, done;
+    void (*call)(void*, std::size_t) = nullptr;
+    void* context = nullptr;
+    std::size_t next = 0, pieces = 0, unfinished = 0, error_piece = 0;
+    std::exception_ptr error;
+    bool stop = false;
+
+    /// Takes pieces until none is left; the lock is held on entry and on return.
+    void take(std::unique_lock<std::mutex>& lock) {
+      while (next < pieces) {
+        const std::size_t piece = next++;
+        lock.unlock();
+        std::exception_ptr thrown;
+        try {
+          call(context, piece);
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+        lock.lock();
+        if (thrown && piece < error_piece) {
+          error = thrown;
+          error_piece = piece;
+        }
+        if (--unfinished == 0) done.notify_all();
+      }
+    }
+    void serve() {
+      std::unique_lock lock(mutex);
+      for (;;) {
+        wake.wait(lock, [&] { return stop || next < pieces; });
+        if (stop) return;
+        take(lock);
+      }
+    }
+  };
+
+  std::size_t threads_;
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
+  std::vector<std::thread> pool_;
+};
+
+}  // namespace bahdanau

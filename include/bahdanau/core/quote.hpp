@@ -1,0 +1,34 @@
+// How a string from outside stands in an error message: in quotes, on one line, and never long.
+// Names in files are written by strangers, so control characters are shown as escapes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bahdanau::detail {
+
+/// The text in double quotes, control characters as `\x1b`, cut with `...` after about 80 bytes.
+inline std::string quote(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  constexpr std::size_t longest = 80;
+  bool cut = text.size() > longest;
+  if (cut) {
+    std::size_t end = longest;  // back to the start of a code point, so that the message stays UTF-8
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    text = text.substr(0, end);
+  }
+  std::string result = "\"";
+  for (char character : text) {
+    auto byte = static_cast<unsigned char>(character);
+    if (byte < 0x20U || byte == 0x7FU) {
+      result.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+    } else {
+      if (character == '"' || character == '\\') result += '\\';
+      result += character;
+    }
+  }
+  return result.append(cut ? "...\"" : "\"");
+}
+
+}  // namespace bahdanau::detail

@@ -1,0 +1,98 @@
+// Attention alone: queries, keys, values and valid lengths in; contexts and weights out.
+// The same scores as in a model, with weights of their own, on ordinary arrays.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <bahdanau/core/array.hpp>
+#include <bahdanau/model/attend.hpp>
+#include <bahdanau/nn/weights.hpp>
+
+namespace bahdanau {
+
+/// What attention gives.
+template <class Scalar>
+struct AttentionResult {
+  Array<Scalar, 3> contexts;  // [batch, queries, value]
+  Array<Scalar, 3> weights;   // [batch, queries, keys]; rows sum to 1, 0 beyond a valid length
+};
+
+/// A score with weights of its own. Widths of queries and keys may differ where the score allows it.
+template <class S, Backend B>
+requires ScoreOn<S, B>
+class Attention {
+ public:
+  using Scalar = typename B::Scalar;
+
+  explicit Attention(ScoreWidths widths, std::uint64_t seed = 0)
+      : widths_(widths), score_(S::declare(Scope(parameters_), widths)), weights_(parameters_) {
+    weights_.initialize(parameters_, seed);
+  }
+
+  const ParameterList& parameters() const { return parameters_; }
+  ParameterBlock<B>& weights() { return weights_; }
+  const ParameterBlock<B>& weights() const { return weights_; }
+
+  /// queries [batch, queries, query], keys [batch, keys, key], values [batch, keys, value]; of sentence b
+  /// only the first valid_lengths[b] keys count. Throws for extents that do not fit and lengths outside 1 to
+  /// keys.
+  AttentionResult<Scalar> operator()(const Array<Scalar, 3>& queries, const Array<Scalar, 3>& keys,
+                                     const Array<Scalar, 3>& values,
+                                     std::span<const Index> valid_lengths) const {
+    check(queries, keys, values, valid_lengths);
+    const std::size_t batch = queries.shape(0), asked = queries.shape(1), steps = keys.shape(1);
+    Tape<B> tape(weights_.data());
+    std::vector<Index> rows, begin, length;  // valid key rows; the span of every query
+    for (std::size_t b = 0; b < batch; ++b) {
+      begin.insert(begin.end(), asked, static_cast<Index>(rows.size()));
+      length.insert(length.end(), asked, valid_lengths[b]);
+      for (Index t = 0; t < valid_lengths[b]; ++t) rows.push_back(static_cast<Index>(b * steps) + t);
+    }
+    const Spans<B> spans(tape, begin, length);
+    const Index* valid = tape.keep(rows);
+    const auto ragged = [&](const Array<Scalar, 3>& dense) {
+      return gather_rows(tape.constant(dense).reshape({batch * steps, dense.shape(2)}), valid, rows.size());
+    };
+    const detail::Memory<B> memory{S::prepare(score_, ragged(keys)), ragged(values)};
+    const Variable<B> query = tape.constant(queries).reshape({batch * asked, queries.shape(2)});
+    const auto attended = detail::attend<S>(score_, query, memory, spans.view());
+    AttentionResult<Scalar> result{value<3>(attended.context.reshape({batch, asked, values.shape(2)})),
+                                   Array<Scalar, 3>::from_shape({batch, asked, steps})};
+    std::fill(result.weights.begin(), result.weights.end(), Scalar(0));
+    const Array<Scalar, 1> flat = value<1>(attended.weights);
+    const Scalar* from = flat.data();
+    for (std::size_t q = 0; q < batch * asked; from += length[q], ++q)
+      std::copy_n(from, length[q], result.weights.data() + q * steps);
+    return result;
+  }
+
+ private:
+  void check(const Array<Scalar, 3>& queries, const Array<Scalar, 3>& keys, const Array<Scalar, 3>& values,
+             std::span<const Index> valid_lengths) const {
+    const auto equal = [](std::string_view what, std::size_t expected, std::size_t got) {
+      detail::require_equal("Attention", what, expected, got);
+    };
+    equal("queries of width", widths_.query, queries.shape(2));
+    equal("keys of width", widths_.key, keys.shape(2));
+    equal("keys for sentences:", queries.shape(0), keys.shape(0));
+    equal("values for sentences:", queries.shape(0), values.shape(0));
+    equal("values, one a key:", keys.shape(1), values.shape(1));
+    equal("valid lengths, one a sentence:", queries.shape(0), valid_lengths.size());
+    for (std::size_t b = 0; b < valid_lengths.size(); ++b)
+      if (valid_lengths[b] < 1 || static_cast<std::size_t>(valid_lengths[b]) > keys.shape(1))
+        fail("Attention, sentence " + detail::text(b),
+             "a valid length from 1 to " + detail::text(keys.shape(1)), detail::text(valid_lengths[b]));
+  }
+
+  ScoreWidths widths_;
+  ParameterList parameters_;
+  typename S::Weights score_;
+  ParameterBlock<B> weights_;
+};
+
+}  // namespace bahdanau

@@ -1,0 +1,49 @@
+// The sizes and choices of a model that are not policies.
+// A model file keeps them; see io/model_file.hpp.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/quote.hpp>
+
+namespace bahdanau {
+
+/// Where the encoder stops: after each sentence's last valid token, or, as d2l's code does, after stepping
+/// over `<pad>` up to `max_length`.
+enum class FinalState { valid, padded };
+
+inline std::string_view name(FinalState rule) { return rule == FinalState::valid ? "valid" : "padded"; }
+
+inline FinalState final_state_from_name(std::string_view text) {
+  if (text == "valid") return FinalState::valid;
+  if (text == "padded") return FinalState::padded;
+  fail("final_state", "\"valid\" or \"padded\"", detail::quote(text));
+}
+
+/// The sizes of an `EncoderDecoder`.
+struct Config {
+  std::size_t embed = 32;  // width of both embeddings
+  std::size_t hidden =
+      32;                  // width of the cells' states, and of the space in which an additive score compares
+  std::size_t layers = 2;  // cells on top of one another, in encoder and decoder alike
+  float dropout = 0;       // between layers and on attention weights, while training
+  FinalState final_state = FinalState::valid;
+
+  bool operator==(const Config&) const = default;
+
+  /// Throws where a size is 0 or the dropout is no probability below 1.
+  void check() const {
+    const auto positive = [](std::string_view what, std::size_t value) {
+      if (value == 0) fail("Config." + std::string(what), "at least 1", "0");
+    };
+    positive("embed", embed);
+    positive("hidden", hidden);
+    positive("layers", layers);
+    if (!(dropout >= 0 && dropout < 1))
+      fail("Config.dropout", "a probability from 0 up to, not including, 1", std::to_string(dropout));
+  }
+};
+
+}  // namespace bahdanau

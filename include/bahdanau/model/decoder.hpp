@@ -1,0 +1,176 @@
+// The decoder: at each step it attends with the top layer's previous hidden state, and feeds the context to
+// the cells together with the embedding of the previous token.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <bahdanau/cell/cell.hpp>
+#include <bahdanau/cell/packing.hpp>
+#include <bahdanau/model/attend.hpp>
+#include <bahdanau/model/batch.hpp>
+#include <bahdanau/model/config.hpp>
+#include <bahdanau/model/dropout_plan.hpp>
+#include <bahdanau/score/score.hpp>
+
+namespace bahdanau::detail {
+
+/// What a decoder attends to and starts from, on a tape.
+template <class C, Backend B>
+struct DecoderSource {
+  Memory<B> memory;
+  std::span<const Index> begin, length;    // the keys of each sentence
+  std::span<const CellState<C, B>> first;  // one a layer, parts of [sentences, hidden]
+  std::span<const Index> row_of_sentence;  // the row of `first` that belongs to each sentence
+};
+
+/// A teacher-forced pass over target sentences, with the lists that it reuses. Rows are packed by target
+/// length.
+template <class C, Backend B>
+struct DecoderPass {
+  Packing packing;
+  Variable<B> outputs;               // [target tokens, hidden]: the top layer's
+  std::vector<Variable<B>> weights;  // attention of each step [pairs of the rows that run]
+  std::vector<CellState<C, B>> states;
+  std::vector<CellState<C, B>>
+      ended;  // each row's state after its last token, where the tape does not record
+  std::optional<Spans<B>> spans;
+
+  std::vector<Index> ids, names, rows, begin, length;  // scratch
+  std::vector<Variable<B>> tops;
+};
+
+/// Attention, embedding, stacked cells and the dense layer: their parameters and one step.
+template <class C, class S>
+class RecurrentDecoder {
+ public:
+  RecurrentDecoder(Scope root, std::size_t vocabulary, std::size_t key_width, const Config& config)
+      : context_width_(key_width) {
+    Scope scope = root.in("decoder.");
+    attention_ = S::declare(scope.in("attention."), {config.hidden, key_width, config.hidden});
+    embedding_ = scope.add("embedding.weight", {vocabulary, config.embed}, Initializer::standard_normal());
+    for (std::size_t l = 0; l < config.layers; ++l) {
+      const std::size_t inputs = l == 0 ? key_width + config.embed : config.hidden;
+      layers_.push_back(C::declare(scope.in("rnn.", "_l" + text(l)), inputs, config.hidden));
+    }
+    dense_weight_ = scope.matrix("dense.weight", vocabulary, config.hidden);
+    dense_bias_ = scope.bias("dense.bias", vocabulary, config.hidden);
+  }
+
+  /// Keys and values of attention from the encoder's outputs; what depends on keys alone is computed here.
+  template <Backend B>
+  Memory<B> remember(const Variable<B>& outputs) const {
+    return {S::prepare(attention_, outputs), outputs};
+  }
+
+  /// The part of the first layer's input product that the tokens contribute, for any number of rows at once.
+  template <Backend B>
+  Variable<B> embed(Tape<B>& tape, const Index* ids, std::size_t count) const {
+    const Variable<B> embedded = gather_rows(tape[embedding_], ids, count);  // [count, embed]
+    return linear_columns(embedded, tape[layers_[0].weight_ih], tape[layers_[0].bias_ih], context_width_);
+  }
+
+  /// One step for the queries of `spans`. `embedded` comes from `embed` and is used up; `states` (one a
+  /// layer) moves on. Returns the attention weights [pairs] before dropout.
+  template <Backend B>
+  Variable<B> step(const Memory<B>& memory, const SpanView<B>& spans, const Variable<B>& embedded,
+                   std::vector<CellState<C, B>>& states, const DropoutPlan& plan = {},
+                   const Index* names = nullptr) const {
+    Tape<B>& tape = *embedded.tape;
+    // query = the top layer's previous hidden state; c = Σ α_t v_t
+    const Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names);
+    // input = [context ; embedding]: the embedding's product is there already
+    add_linear(embedded, attended.context, tape[layers_[0].weight_ih]);
+    states[0] = C::step(layers_[0], embedded, states[0]);
+    for (std::size_t l = 1; l < layers_.size(); ++l) {
+      const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names);
+      const Variable<B> projected = linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih]);
+      states[l] = C::step(layers_[l], projected, states[l]);
+    }
+    return attended.weights;
+  }
+
+  /// logits = dense(output): [rows, hidden] to [rows, vocabulary].
+  template <Backend B>
+  Variable<B> logits(const Variable<B>& outputs, Result result = Result::fresh) const {
+    Tape<B>& tape = *outputs.tape;
+    return linear(outputs, tape[dense_weight_], tape[dense_bias_], result);
+  }
+
+  /// Whether a decoder's input row is the target itself, or the target moved right behind `<bos>`.
+  enum class Inputs : bool { as_given, shifted };
+
+  /// Runs over whole target sentences, each for as many steps as it has valid tokens.
+  template <Backend B>
+  void run(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
+           const DropoutPlan& plan, DecoderPass<C, B>& pass) const {
+    pass.packing.assign({target.lengths, target.count});
+    const Packing& packing = pass.packing;
+    pass.ids.resize(packing.tokens());
+    pass.names.resize(packing.tokens());
+    packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
+      pass.ids[row] = inputs == Inputs::as_given ? target.at(sentence, t)
+                      : t == 0                   ? reserved::bos
+                                                 : target.at(sentence, t - 1);
+      pass.names[row] = static_cast<Index>((target.first + sentence) * target.stride + t);
+    });
+    start(tape, source, pass);
+    const Index* names = plan.active() ? tape.keep(pass.names) : nullptr;
+    const Variable<B> embedded = embed(tape, tape.keep(pass.ids), packing.tokens());
+    pass.tops.clear();
+    pass.weights.clear();
+    for (std::size_t t = 0; t < packing.steps(); ++t) {
+      const std::size_t running = packing.count(t), first = packing.start(t);
+      for (CellState<C, B>& state : pass.states)
+        for (Variable<B>& part : state) part = part.row_range(0, running);
+      pass.weights.push_back(step(source.memory, pass.spans->prefix(running),
+                                  embedded.row_range(first, running), pass.states, plan,
+                                  names ? names + first : nullptr));
+      pass.tops.push_back(hidden(pass.states.back()));
+      if (!tape.recording()) keep_ended(running, pass);
+    }
+    pass.outputs = concat_rows<B>(pass.tops);
+  }
+
+ private:
+  /// Overwrites the states of the rows that ran: those that end now are not touched again.
+  template <Backend B>
+  static void keep_ended(std::size_t running, DecoderPass<C, B>& pass) {
+    for (std::size_t l = 0; l < pass.states.size(); ++l)
+      for (std::size_t p = 0; p < C::parts; ++p)
+        B::copy(pass.states[l][p].value, running * pass.states[l][p].cols(), pass.ended[l][p].value);
+  }
+
+  /// Brings spans and first states into the order of the rows: longest target first.
+  template <Backend B>
+  void start(Tape<B>& tape, const DecoderSource<C, B>& source, DecoderPass<C, B>& pass) const {
+    pass.begin.clear();
+    pass.length.clear();
+    pass.rows.clear();
+    for (const Index sentence : pass.packing.order()) {
+      const auto b = static_cast<std::size_t>(sentence);
+      pass.begin.push_back(source.begin[b]);
+      pass.length.push_back(source.length[b]);
+      pass.rows.push_back(source.row_of_sentence[b]);
+    }
+    pass.spans.emplace(tape, pass.begin, pass.length);
+    const Index* rows = tape.keep(pass.rows);
+    pass.states.assign(source.first.begin(), source.first.end());
+    for (CellState<C, B>& state : pass.states)
+      for (Variable<B>& part : state) part = gather_rows(part, rows, pass.rows.size());
+    if (tape.recording()) return;
+    pass.ended = pass.states;
+    for (CellState<C, B>& state : pass.ended)
+      for (Variable<B>& part : state) part = tape.constant(part.shape);
+  }
+
+  std::size_t context_width_;
+  typename S::Weights attention_;
+  Parameter embedding_, dense_weight_, dense_bias_;
+  std::vector<typename C::Weights> layers_;
+};
+
+}  // namespace bahdanau::detail

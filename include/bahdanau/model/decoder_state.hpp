@@ -1,0 +1,148 @@
+// What decoding keeps between calls: encoded sentences, and the decoder's state over them.
+// Arrays stay on the device; the accessors copy them out as ordinary arrays.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/cell/cell.hpp>
+#include <bahdanau/core/array.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+/// A matrix on the device that outlives a tape.
+template <Backend B>
+struct DeviceMatrix {
+  using Scalar = typename B::Scalar;
+  typename B::template Storage<Scalar> storage{};
+  std::size_t rows = 0, cols = 0;
+
+  static DeviceMatrix copy_of(const Variable<B>& v) {
+    DeviceMatrix m{typename B::template Storage<Scalar>(v.size()), v.rows(), v.cols()};
+    B::copy(v.value, v.size(), m.storage.data());
+    return m;
+  }
+  Variable<B> on(Tape<B>& tape) const { return tape.borrow(storage.data(), {rows, cols}); }
+  Array<Scalar, 2> to_array() const { return host_copy<2, B>(storage.data(), {rows, cols}); }
+};
+
+template <class C, Backend B>
+using OwnedState = std::array<DeviceMatrix<B>, C::parts>;
+
+template <class C, Backend B>
+OwnedState<C, B> owned(const CellState<C, B>& state) {
+  OwnedState<C, B> out;
+  for (std::size_t p = 0; p < C::parts; ++p) out[p] = DeviceMatrix<B>::copy_of(state[p]);
+  return out;
+}
+
+template <class C, Backend B>
+std::vector<CellState<C, B>> on_tape(Tape<B>& tape, const std::vector<OwnedState<C, B>>& layers) {
+  std::vector<CellState<C, B>> out(layers.size());
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    for (std::size_t p = 0; p < C::parts; ++p) out[l][p] = layers[l][p].on(tape);
+  return out;
+}
+
+}  // namespace detail
+
+/// Encoded source sentences: what `encode` gives and `init_state` takes. Cheap to copy, never changed.
+template <class C, Backend B>
+class Encoded {
+ public:
+  using Scalar = typename B::Scalar;
+
+  struct Data {
+    detail::DeviceMatrix<B> outputs;             // [valid tokens, width], sentence after sentence
+    detail::DeviceMatrix<B> prepared;            // [valid tokens, any]: the keys as the score wants them
+    std::vector<Index> begin, length;            // the rows of each sentence
+    std::vector<detail::OwnedState<C, B>> last;  // one a layer, parts of [sentences, hidden]
+    std::size_t steps = 0;                       // the width of the rows that were encoded
+  };
+
+  explicit Encoded(Data data) : data_(std::make_shared<const Data>(std::move(data))) {}
+
+  std::size_t rows() const { return data_->length.size(); }
+  const std::vector<Index>& valid_lengths() const { return data_->length; }
+  const Data& data() const { return *data_; }
+
+  /// The top layer's outputs [sentences, steps, width]; 0 beyond a valid length.
+  Array<Scalar, 3> outputs() const {
+    const std::size_t width = data_->outputs.cols;
+    const Array<Scalar, 2> rows_of_tokens = data_->outputs.to_array();
+    auto out = Array<Scalar, 3>::from_shape({rows(), data_->steps, width});
+    std::fill(out.begin(), out.end(), Scalar(0));
+    for (std::size_t b = 0; b < rows(); ++b)
+      std::copy_n(rows_of_tokens.data() + static_cast<std::size_t>(data_->begin[b]) * width,
+                  static_cast<std::size_t>(data_->length[b]) * width, out.data() + b * data_->steps * width);
+    return out;
+  }
+
+ private:
+  std::shared_ptr<const Data> data_;
+};
+
+/// The decoder's state, in three parts as d2l has it: encoder outputs, hidden state of every layer, valid
+/// lengths. `auto [outputs, hidden, lengths] = state;` copies them out.
+template <class C, Backend B>
+class DecoderState {
+ public:
+  using Scalar = typename B::Scalar;
+
+  explicit DecoderState(Encoded<C, B> source) : source_(std::move(source)), layers_(source_.data().last) {}
+
+  std::size_t rows() const { return source_.rows(); }
+  const Encoded<C, B>& source() const { return source_; }
+
+  /// [sentences, steps, width]
+  Array<Scalar, 3> encoder_outputs() const { return source_.outputs(); }
+  /// Part `part` of every layer's state (0 is h, for the LSTM 1 is c), each [sentences, hidden].
+  std::vector<Array<Scalar, 2>> hidden(std::size_t part = 0) const {
+    if (part >= C::parts)
+      fail("DecoderState::hidden", "a part below " + detail::text(C::parts), detail::text(part));
+    std::vector<Array<Scalar, 2>> out;
+    for (const auto& layer : layers_) out.push_back(layer[part].to_array());
+    return out;
+  }
+  const std::vector<Index>& valid_lengths() const { return source_.valid_lengths(); }
+
+  /// The attention weights of every step so far, each [sentences, steps]; 0 beyond a valid length.
+  const std::vector<Array<Scalar, 2>>& attention_weights() const { return attention_; }
+
+  template <std::size_t Part>
+  auto get() const {
+    if constexpr (Part == 0)
+      return encoder_outputs();
+    else if constexpr (Part == 1)
+      return hidden();
+    else
+      return valid_lengths();
+  }
+
+  // For the model, which moves the state on.
+  std::vector<detail::OwnedState<C, B>>& layers() { return layers_; }
+  const std::vector<detail::OwnedState<C, B>>& layers() const { return layers_; }
+  void add_attention(Array<Scalar, 2> weights) { attention_.push_back(std::move(weights)); }
+
+ private:
+  Encoded<C, B> source_;
+  std::vector<detail::OwnedState<C, B>> layers_;
+  std::vector<Array<Scalar, 2>> attention_;
+};
+
+}  // namespace bahdanau
+
+template <class C, class B>
+struct std::tuple_size<bahdanau::DecoderState<C, B>> : std::integral_constant<std::size_t, 3> {};
+template <std::size_t Part, class C, class B>
+struct std::tuple_element<Part, bahdanau::DecoderState<C, B>> {
+  using type =
+      std::decay_t<decltype(std::declval<const bahdanau::DecoderState<C, B>&>().template get<Part>())>;
+};

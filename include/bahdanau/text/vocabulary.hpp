@@ -1,0 +1,139 @@
+// The tokens that a model knows, each with its number, and the way from one to the other.
+// The order is part of the model: row i of an embedding belongs to token i.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/quote.hpp>
+#include <bahdanau/core/token.hpp>
+#include <bahdanau/text/normalize.hpp>
+
+namespace bahdanau {
+namespace detail {
+
+/// Hashes a string and a view of it alike, so that a lookup copies nothing.
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+
+template <class Value>
+using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
+
+}  // namespace detail
+
+/// Distinct tokens, the four reserved ones first; a token's index is its id.
+class Vocabulary {
+ public:
+  /// Takes the tokens in the order of their ids; throws if the reserved ones are not the first four, in
+  /// order, if a token stands twice, and for one that is not UTF-8.
+  explicit Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
+    require_size(tokens_.size());
+    ids_.reserve(tokens_.size());
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const std::string& token = tokens_[i];
+      if (i < reserved::names.size() && token != reserved::names[i]) {
+        fail("Vocabulary", "token " + detail::text(i) + " to be \"" + std::string(reserved::names[i]) + "\"",
+             detail::quote(token), reserved_hint);
+      }
+      detail::require_utf8("Vocabulary: token " + detail::text(i), token);
+      auto [place, inserted] = ids_.emplace(token, static_cast<Token>(i));
+      if (!inserted) {
+        fail("Vocabulary", "distinct tokens",
+             detail::quote(token) + " as " + detail::text(place->second) + " and " + detail::text(i));
+      }
+    }
+  }
+
+  /// The tokens seen at least `min_frequency` times: the most frequent first, equals by their first
+  /// appearance. Throws for a token that is not UTF-8.
+  static Vocabulary build(std::span<const std::vector<std::string>> sentences, std::size_t min_frequency) {
+    struct Seen {
+      std::string_view token;
+      std::size_t count;
+    };
+    std::vector<Seen> seen;
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::string_view token : reserved::names) {
+      places.emplace(token, seen.size());
+      seen.push_back({token, 0});
+    }
+    for (const std::vector<std::string>& sentence : sentences) {
+      for (const std::string& token : sentence) {
+        auto [place, inserted] = places.emplace(token, seen.size());
+        if (inserted) seen.push_back({token, 0});
+        ++seen[place->second].count;
+      }
+    }
+    // The reserved ones stay where they are, even if the text has some.
+    auto first = seen.begin() + std::ssize(reserved::names);
+    std::stable_sort(first, seen.end(), [](const Seen& a, const Seen& b) { return a.count > b.count; });
+    auto last = std::find_if(first, seen.end(), [&](const Seen& s) { return s.count < min_frequency; });
+    std::vector<std::string> tokens;
+    std::transform(seen.begin(), last, std::back_inserter(tokens),
+                   [](const Seen& s) { return std::string(s.token); });
+    return Vocabulary(std::move(tokens));
+  }
+
+  /// A vocabulary for plain ids: the reserved tokens, then "4", "5" and so on; throws for a size below 4.
+  static Vocabulary numbered(std::size_t size) {
+    require_size(size);
+    std::vector<std::string> tokens(reserved::names.begin(), reserved::names.end());
+    while (tokens.size() < size) tokens.push_back(std::to_string(tokens.size()));
+    return Vocabulary(std::move(tokens));
+  }
+
+  std::size_t size() const { return tokens_.size(); }
+  const std::vector<std::string>& tokens() const { return tokens_; }
+  bool contains(std::string_view token) const { return ids_.contains(token); }
+
+  /// The token's id, or `reserved::unk` if it is not known.
+  Token id(std::string_view token) const {
+    auto found = ids_.find(token);
+    return found == ids_.end() ? reserved::unk : found->second;
+  }
+
+  /// The token with that id; throws if there is none.
+  const std::string& token(Token id) const {
+    if (id < 0 || static_cast<std::size_t>(id) >= tokens_.size()) {
+      fail("Vocabulary", "an id from 0 to " + detail::text(tokens_.size() - 1), detail::text(id));
+    }
+    return tokens_[static_cast<std::size_t>(id)];
+  }
+
+  /// The ids of a sentence's tokens, `reserved::unk` for those not known.
+  std::vector<Token> encode(const std::vector<std::string>& sentence) const {
+    std::vector<Token> result;
+    result.reserve(sentence.size());
+    for (const std::string& token : sentence) result.push_back(id(token));
+    return result;
+  }
+
+  bool operator==(const Vocabulary& other) const { return tokens_ == other.tokens_; }
+
+ private:
+  static void require_size(std::size_t size) {
+    constexpr auto most = static_cast<std::size_t>(std::numeric_limits<Token>::max());
+    if (size > most) fail("Vocabulary", "at most " + detail::text(most) + " tokens", detail::text(size));
+    if (size >= reserved::names.size()) return;
+    fail("Vocabulary", "at least 4 tokens", detail::text(size), reserved_hint);
+  }
+
+  static constexpr std::string_view reserved_hint = "the first four are <unk> <pad> <bos> <eos>";
+
+  std::vector<std::string> tokens_;
+  detail::StringMap<Token> ids_;
+};
+
+}  // namespace bahdanau

@@ -1,0 +1,155 @@
+// The training step: loss(batch), backward(), step(), for a loop of one's own.
+// A batch is cut into shards by its size alone; each has a tape, and their gradients are added in order.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <bahdanau/core/parallel.hpp>
+#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/train/loss.hpp>
+#include <bahdanau/train/optimizer.hpp>
+
+namespace bahdanau {
+
+/// Settings of a training step.
+struct StepOptions {
+  double clip = 0;          // bound of the gradient's global norm; 0 does not clip
+  std::size_t threads = 0;  // 0: as many as there are cores; the results do not depend on it
+  std::uint64_t seed = 0;   // of the dropout masks
+};
+
+/// Trains one model: `loss(batch)`, then `backward()`, then `step()`.
+template <class Model, class Optimizer = Adam>
+class Training {
+ public:
+  using Backend = typename Model::Backend;
+  using Cell = typename Model::Cell;
+  using Scalar = typename Model::Scalar;
+
+  /// The model must outlive this object.
+  explicit Training(Model& model, Optimizer optimizer = {}, StepOptions options = {})
+      : model_(&model),
+        optimizer_(optimizer),
+        options_(options),
+        workers_(options.threads),
+        gradients_(model.parameters()),
+        state_(model.parameters()) {}
+
+  /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow.
+  /// Throws for a batch whose rows, lengths or tokens do not fit.
+  Loss loss(const Batch& batch) {
+    const Model& model = *model_;
+    batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
+    ready_ = false;
+    const std::size_t rows = batch.source.rows();
+    used_ = (rows + shard_rows - 1) / shard_rows;
+    while (shards_.size() < used_) shards_.push_back(std::make_unique<Shard>(model));
+    const DropoutPlan plan{model.config().dropout, random::Key{options_.seed}.derive(batches_)};
+    workers_.run(used_, [&](std::size_t s) {
+      // Shards of equal size, give or take one row.
+      const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
+      shards_[s]->forward(model, batch, begin, end - begin, plan);
+    });
+    ++batches_;
+    Loss total;
+    for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;
+    ready_ = true;
+    return total;
+  }
+
+  /// The gradient of the last loss, for all parameters. Throws if there is none.
+  void backward() {
+    if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
+    ready_ = false;
+    workers_.run(used_, [&](std::size_t s) { shards_[s]->backward(); });
+    Backend::copy(shards_[0]->gradients.data(), gradients_.size(), gradients_.data());
+    for (std::size_t s = 1; s < used_; ++s)
+      detail::map_elements<Backend>(gradients_.size(), pointwise::Identity{}, Add<Scalar>{gradients_.data()},
+                                    detail::input(shards_[s]->gradients.data()));
+    has_gradients_ = true;
+  }
+
+  /// Clips the gradients and moves the weights. Returns the norm before clipping; throws, and leaves the
+  /// weights alone, where it is not finite.
+  double step() {
+    if (!has_gradients_) fail("step", "a backward() before it", "none since the last step");
+    has_gradients_ = false;
+    const double norm = std::sqrt(Backend::sum_of_squares(gradients_.size(), gradients_.data()));
+    if (!std::isfinite(norm))
+      fail("step", "a finite gradient", std::to_string(norm), "lower the learning rate or clip");
+    optimizer_.update(state_, model_->weights(), gradients_, clip_factor(norm, options_.clip));
+    return norm;
+  }
+
+  const ParameterBlock<Backend>& gradients() const { return gradients_; }
+  const Optimizer& optimizer() const { return optimizer_; }
+  Optimizer& optimizer() { return optimizer_; }
+
+ private:
+  /// About as many rows as keep single-threaded matrix products fast; see the README on performance.
+  static constexpr std::size_t shard_rows = 32;
+
+  /// A run of a batch's rows with everything that its passes need.
+  struct Shard {
+    explicit Shard(const Model& model) : gradients(model.parameters()) {
+      tape.bind(model.weights().data(), gradients.data());
+    }
+
+    void forward(const Model& model, const Batch& batch, std::size_t first, std::size_t count,
+                 const DropoutPlan& plan) {
+      tape.reset();
+      tape.bind(model.weights().data(), gradients.data());
+      const auto source = detail::SequenceRows::of(batch.source, first, count);
+      const auto target = detail::SequenceRows::of(batch.target, first, count);
+      model.encoder_network().run(tape, model.encoder_input(source, plan), encoding);
+      const auto& decoder = model.decoder_network();
+      decoder.run(tape,
+                  {decoder.remember(encoding.outputs), encoding.begin, encoding.length, encoding.last,
+                   encoding.packing.rank()},
+                  target, Model::Decoder::Inputs::shifted, plan, pass);
+      labels.resize(pass.packing.tokens());
+      pass.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
+        labels[row] = target.at(sentence, t);
+      });
+      const double share = 1.0 / static_cast<double>(model.max_length());
+      const Variable<Backend> nats = cross_entropy(decoder.logits(pass.outputs, Result::overwritten),
+                                                   tape.keep(labels), static_cast<Scalar>(share));
+      loss.nats = Backend::sum(nats.size(), nats.value);
+      loss.tokens = labels.size();
+      loss.sum = loss.nats * share;
+    }
+
+    void backward() {
+      gradients.clear();
+      tape.clear_gradients();
+      tape.play();
+    }
+
+    Tape<Backend> tape;
+    ParameterBlock<Backend> gradients;
+    detail::Encoding<Cell, Backend> encoding;
+    detail::DecoderPass<Cell, Backend> pass;
+    std::vector<Index> labels;
+    Loss loss;
+  };
+
+  Model* model_;
+  Optimizer optimizer_;
+  StepOptions options_;
+  Workers workers_;
+  ParameterBlock<Backend> gradients_;
+  typename Optimizer::template State<Backend> state_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::size_t used_ = 0;
+  std::uint64_t batches_ = 0;
+  bool ready_ = false, has_gradients_ = false;
+};
+
+}  // namespace bahdanau

@@ -6,11 +6,18 @@
 #include <limits>
 #include <mutex>
 
-#include <xflens/cxxblas/cxxblas.cxx>
+// The order matters: the configuration says that there is a CBLAS, without it the bindings multiply by hand.
+// clang-format off
 #include <xtensor-blas/xblas_config.hpp>
+#include <xflens/cxxblas/cxxblas.cxx>
+// clang-format on
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/error.hpp>
+
+#ifndef HAVE_CBLAS
+#error "bahdanau: matrix products need a CBLAS; do not define XTENSOR_USE_FLENS_BLAS"
+#endif
 
 extern "C" {
 int openblas_get_num_threads();

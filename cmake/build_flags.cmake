@@ -1,0 +1,35 @@
+# Flags of our own tests, examples and benchmarks. None of them reaches a consumer: nothing here is exported.
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+  endif()
+endif()
+
+add_library(bahdanau_warnings INTERFACE)
+target_compile_options(bahdanau_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${BAHDANAU_WERROR}>:-Werror>
+  # std::stable_sort of libstdc++ 12 calls a function that it deprecates, and clang says so.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+
+add_library(bahdanau_build_flags INTERFACE)
+target_link_libraries(bahdanau_build_flags INTERFACE bahdanau_warnings)
+if(BAHDANAU_NATIVE)
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-march=native BAHDANAU_HAS_MARCH_NATIVE)
+  if(BAHDANAU_HAS_MARCH_NATIVE)
+    target_compile_options(bahdanau_build_flags INTERFACE -march=native)
+  endif()
+endif()
+if(BAHDANAU_SANITIZE)
+  target_compile_options(bahdanau_build_flags INTERFACE
+    "-fsanitize=${BAHDANAU_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(bahdanau_build_flags INTERFACE "-fsanitize=${BAHDANAU_SANITIZE}")
+endif()
+
+# An executable of ours: the library, the flags, and the sources.
+function(bahdanau_executable name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE bahdanau::bahdanau bahdanau_build_flags)
+endfunction()

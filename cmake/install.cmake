@@ -1,0 +1,19 @@
+# Headers, the exported target and the package files. All of it is text, so it goes under share/.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/bahdanau")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/bahdanauConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+
+target_include_directories(bahdanau INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+install(TARGETS bahdanau EXPORT bahdanauTargets)
+install(EXPORT bahdanauTargets NAMESPACE bahdanau:: DESTINATION "${package_dir}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/bahdanau" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.hpp")
+install(FILES "${PROJECT_SOURCE_DIR}/cmake/bahdanauConfig.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake"
+              "${PROJECT_BINARY_DIR}/bahdanauConfigVersion.cmake"
+        DESTINATION "${package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# install_dependencies.sh [packages...] : installs what building needs, and the packages named, on Debian and Ubuntu.
+# Does nothing, and needs no network, when all is there. Elsewhere it only says what is needed; CMake has the last word.
+set -euo pipefail
+
+# xtl comes with libxtensor-dev, under different names.
+packages=(libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev nlohmann-json3-dev libutf8proc-dev
+  libcli11-dev "$@")
+command -v cmake >/dev/null || packages+=(cmake)
+command -v ninja >/dev/null || packages+=(ninja-build)
+command -v pkg-config >/dev/null || packages+=(pkg-config)
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "Not a Debian-like system, nothing is installed. Needed, by Debian's names: ${packages[*]}"
+  exit
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  # shellcheck disable=SC2016 # the format is dpkg's
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) || true
+  [[ $status == installed ]] || missing+=("$package")
+done
+((${#missing[@]})) || exit 0
+
+as_root=(env DEBIAN_FRONTEND=noninteractive)
+if ((EUID != 0)); then
+  if ! command -v sudo >/dev/null; then
+    echo "Neither root nor sudo, nothing is installed. Needed: ${missing[*]}"
+    exit
+  fi
+  as_root=(sudo "${as_root[@]}")
+fi
+
+echo "Installing ${missing[*]}"
+apt=("${as_root[@]}" apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
+if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } >/dev/null; then
+  echo "apt-get could not install all of: ${missing[*]}"
+fi

@@ -1,0 +1,4 @@
+// compiles
+#include <bahdanau/bahdanau.hpp>
+
+int main() {}

@@ -1,0 +1,75 @@
+// The three ways of cutting a sentence, and of putting it together again.
+// Words follow d2l; characters serve scripts without spaces; none touches nothing.
+#include <string>
+#include <vector>
+
+#include <bahdanau/text/tokenize.hpp>
+
+#include "support/catch.hpp"
+
+using bahdanau::detokenize;
+using bahdanau::tokenize;
+using bahdanau::Tokens;
+using Catch::Matchers::Message;
+using Sentence = std::vector<std::string>;
+
+TEST_CASE("words are normalised and split on spaces", "[tokenize]") {
+  CHECK(tokenize("Go.", {}) == Sentence{"go", "."});
+  CHECK(tokenize("He's calm, I think!", {}) == Sentence{"he's", "calm", ",", "i", "think", "!"});
+  CHECK(tokenize("Il\u202fest  calme.", {}) == Sentence{"il", "est", "calme", "."});
+  CHECK(tokenize("Tom.", {.lowercase = false}) == Sentence{"Tom", "."});
+}
+
+TEST_CASE("spaces around and between words make no empty tokens", "[tokenize]") {
+  CHECK(tokenize("", {}).empty());
+  CHECK(tokenize("   ", {}).empty());
+  CHECK(tokenize("  a   b ", {}) == Sentence{"a", "b"});
+  CHECK(tokenize("  a   b ", {.tokens = Tokens::none}) == Sentence{"a", "b"});
+}
+
+TEST_CASE("characters are code points without spaces", "[tokenize][unicode]") {
+  bahdanau::TextOptions characters{.tokens = Tokens::characters};
+  CHECK(tokenize("我们 试试！", characters) == Sentence{"我", "们", "试", "试", "！"});
+  CHECK(tokenize("Go.", characters) == Sentence{"g", "o", "."});
+  CHECK(tokenize("É\u00a0\u202f\U0001f600", characters) == Sentence{"é", "\U0001f600"});
+  CHECK(tokenize("e\u0301", characters) ==
+        Sentence{"e", "\u0301"});  // a combining accent is its own code point
+  CHECK(tokenize("Go.", {.tokens = Tokens::characters, .lowercase = false}) == Sentence{"G", "o", "."});
+}
+
+TEST_CASE("none splits on spaces and leaves the rest alone", "[tokenize]") {
+  bahdanau::TextOptions none{.tokens = Tokens::none};
+  CHECK(tokenize("He's Calm, BPE@@ ed.", none) == Sentence{"He's", "Calm,", "BPE@@", "ed."});
+  CHECK(tokenize("a\u00a0b É", none) == Sentence{"a\u00a0b", "É"});
+}
+
+TEST_CASE("text that is not UTF-8 is refused whatever a token is", "[tokenize][error]") {
+  REQUIRE_THROWS_MATCHES(tokenize("ab\xff", {}), bahdanau::Error,
+                         Message("normalize: expected UTF-8, got byte 0xff at offset 2"));
+  for (Tokens tokens : {Tokens::characters, Tokens::none}) {
+    REQUIRE_THROWS_MATCHES(tokenize("ab\xff", {.tokens = tokens}), bahdanau::Error,
+                           Message("tokenize: expected UTF-8, got byte 0xff at offset 2"));
+  }
+}
+
+TEST_CASE("tokens are joined as they were cut", "[tokenize]") {
+  CHECK(detokenize({"il", "est", "calme", "."}, Tokens::words) == "il est calme .");
+  CHECK(detokenize({"BPE@@", "ed"}, Tokens::none) == "BPE@@ ed");
+  CHECK(detokenize({"我", "们"}, Tokens::characters) == "我们");
+  CHECK(detokenize({}, Tokens::words).empty());
+}
+
+TEST_CASE("kinds of tokens go by the names in a model file", "[tokenize]") {
+  for (Tokens tokens : {Tokens::words, Tokens::characters, Tokens::none}) {
+    CHECK(bahdanau::tokens_from_name(name(tokens)) == tokens);
+  }
+  CHECK(name(Tokens::characters) == "characters");
+  REQUIRE_THROWS_MATCHES(bahdanau::tokens_from_name("Words"), bahdanau::Error,
+                         Message(R"(tokens: expected "words", "characters" or "none", got "Words")"));
+}
+
+TEST_CASE("text options are those of d2l unless said otherwise, and compare by value", "[tokenize]") {
+  bahdanau::TextOptions options;
+  CHECK(options == bahdanau::TextOptions{.tokens = Tokens::words, .lowercase = true, .max_length = 10});
+  CHECK_FALSE(options == bahdanau::TextOptions{.max_length = 11});
+}

@@ -5,6 +5,4 @@
 
 std::size_t size_in_the_other_file(std::size_t tokens);
 
-int main() {
-  return bahdanau::Vocabulary::numbered(7).size() == size_in_the_other_file(7) ? 0 : 1;
-}
+int main() { return bahdanau::Vocabulary::numbered(7).size() == size_in_the_other_file(7) ? 0 : 1; }

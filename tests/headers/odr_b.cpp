@@ -5,4 +5,6 @@
 
 std::size_t size_in_the_other_file(std::size_t tokens);
 
-std::size_t size_in_the_other_file(std::size_t tokens) { return bahdanau::Vocabulary::numbered(tokens).size(); }
+std::size_t size_in_the_other_file(std::size_t tokens) {
+  return bahdanau::Vocabulary::numbered(tokens).size();
+}

@@ -17,9 +17,9 @@
 
 using Catch::Approx;
 #else
-#include <catch2/catch.hpp>
-
 #include <string>
+
+#include <catch2/catch.hpp>
 
 namespace Catch {
 using Detail::Approx;

@@ -2,6 +2,7 @@
 // Threads belong to the caller: while a `SingleThreaded` lives, BLAS keeps to the calling thread.
 #pragma once
 
+#include <complex>  // the bindings use it, and do not include it
 #include <cstddef>
 #include <limits>
 #include <mutex>

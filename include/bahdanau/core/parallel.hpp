@@ -43,7 +43,7 @@ class Workers {
     Shared& s = *shared_;
     {
       const std::lock_guard lock(s.mutex);
-      s.context = std::addressof(work);
+      s.context = const_cast<void*>(static_cast<const void*>(std::addressof(work)));  // `call` knows which
       s.call = [](void* context, std::size_t piece) {
         (*static_cast<std::remove_reference_t<Work>*>(context))(piece);
       };

@@ -11,14 +11,10 @@
 #include <vector>
 
 #include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/tokenize.hpp>
 
 namespace bahdanau {
-
-/// A source sentence and a target sentence, as text.
-struct SentencePair {
-  std::string source, target;
-};
 
 /// A pair as the model saw it, and what it thinks of it.
 template <class Scalar>

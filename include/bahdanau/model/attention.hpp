@@ -23,9 +23,21 @@ struct AttentionResult {
 };
 
 /// A score with weights of its own. Widths of queries and keys may differ where the score allows it.
-template <class S, Backend B>
-requires ScoreOn<S, B>
+template <class Score, class Backend>
 class Attention {
+  static_assert(
+      ScoreOn<Score, Backend>,
+      "bahdanau: an Attention needs a score and a backend; use Additive or ScaledDot (score/score.hpp), and "
+      "Xtensor<float> or Xtensor<double>");
+
+ public:
+  // Only so that a wrong combination prints its one sentence and no more.
+  explicit Attention(ScoreWidths, std::uint64_t = 0) {}
+};
+
+template <class S, class B>
+requires ScoreOn<S, B>
+class Attention<S, B> {
  public:
   using Scalar = typename B::Scalar;
 

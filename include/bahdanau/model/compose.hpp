@@ -21,36 +21,43 @@ concept Composes = CellOn<C, B> && ScoreOn<S, B> && Encoder<E> && WidthsFit<S, E
 /// Prints one sentence for the first thing that does not fit.
 template <class C, class S, class B, class E>
 struct CheckedComposition {
-  static_assert(Backend<B>,
+  // A later sentence keeps silent where an earlier one has spoken.
+  static constexpr bool backend = Backend<B>;
+  static_assert(backend,
                 "bahdanau: the third argument of EncoderDecoder is not a backend; use Xtensor<float>, "
                 "Xtensor<double>, or a struct that models bahdanau::Backend (backend/backend.hpp)");
+  static constexpr bool cell = !backend || Cell<C>;
   static_assert(
-      !Backend<B> || Cell<C>,
+      cell,
       "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, Lstm, or a struct that "
       "models bahdanau::Cell (cell/cell.hpp)");
+  static constexpr bool cell_step = !backend || !cell || CellOn<C, B>;
   static_assert(
-      !Backend<B> || !Cell<C> || CellOn<C, B>,
+      cell_step,
       "bahdanau: this cell has no step(weights, projected, state) that returns its CellState; write it "
       "as point 4 of bahdanau::Cell says (cell/cell.hpp)");
+  static constexpr bool score = !backend || !cell || Score<S>;
   static_assert(
-      !Backend<B> || Score<S>,
+      score,
       "bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, or a "
       "struct that models bahdanau::Score (score/score.hpp)");
+  static constexpr bool score_functions = !backend || !cell || !score || ScoreOn<S, B>;
   static_assert(
-      !Backend<B> || !Score<S> || ScoreOn<S, B>,
+      score_functions,
       "bahdanau: this score lacks prepare(weights, keys) or scores(weights, query, prepared, spans); "
       "write them as points 3 and 4 of bahdanau::Score say (score/score.hpp)");
-  static_assert(Encoder<E>,
+  static constexpr bool encoder = !backend || Encoder<E>;
+  static_assert(encoder,
                 "bahdanau: the fourth argument of EncoderDecoder is not an encoder; use Unidirectional, "
                 "Bidirectional, or a struct that models bahdanau::Encoder (model/encoder.hpp)");
+  static consteval bool widths_fit() {
+    if constexpr (Score<S> && Encoder<E>) return WidthsFit<S, E>;
+    return true;
+  }
   static_assert(
-      []() constexpr {
-        if constexpr (Score<S> && Encoder<E>) return WidthsFit<S, E>;
-        return true;
-      }(),
+      widths_fit(),
       "bahdanau: this score (ScaledDot, say) needs keys as wide as queries, but a Bidirectional encoder "
-      "makes "
-      "keys twice as wide; use Additive, or a Unidirectional encoder");
+      "makes keys twice as wide; use Additive, or a Unidirectional encoder");
 };
 
 /// For a state or an encoding of another kind of model.

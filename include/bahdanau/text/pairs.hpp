@@ -1,0 +1,153 @@
+// Sentence pairs from tab-separated text, a line at a time, so that a large file needs no large memory.
+// What is wrong with a line is said with the path and the line's number.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/quote.hpp>
+#include <bahdanau/text/normalize.hpp>
+
+namespace bahdanau {
+
+/// A source sentence and a target sentence, as text.
+struct SentencePair {
+  std::string source, target;
+
+  bool operator==(const SentencePair&) const = default;
+};
+
+namespace detail {
+
+/// Whether nothing but spaces is in it, of the three kinds that become plain ones.
+inline bool is_blank(std::string_view sentence) {
+  while (!sentence.empty()) {
+    const std::size_t bytes = sentence.starts_with(' ')              ? 1
+                              : sentence.starts_with("\xC2\xA0")     ? 2  // NBSP
+                              : sentence.starts_with("\xE2\x80\xAF") ? 3  // U+202F
+                                                                     : 0;
+    if (bytes == 0) return false;
+    sentence.remove_prefix(bytes);
+  }
+  return true;
+}
+
+inline bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80U; });
+}
+
+}  // namespace detail
+
+/// Whether a line that is no sentence pair is an exception, or is left out and counted.
+enum class BadLines { fail, skip };
+
+/// Reads lines of `source TAB target`; what follows a second tab is ignored. CRLF, a byte-order mark and a
+/// last line without its end are harmless.
+class PairReader {
+ public:
+  /// No sentence is as long as this many bytes; a file without line ends is.
+  static constexpr std::size_t longest_line = std::size_t{1} << 20;
+
+  /// Opens a file, or whatever else can be read; throws with the operating system's reason if it cannot.
+  explicit PairReader(const std::filesystem::path& path, BadLines bad_lines = BadLines::fail)
+      : name_(path.string()), bad_lines_(bad_lines), file_(open(path)), stream_(file_.get()) {}
+
+  /// Reads a stream that outlives this object; `name` stands in messages for the path.
+  PairReader(std::istream& stream, std::string name, BadLines bad_lines = BadLines::fail)
+      : name_(std::move(name)), bad_lines_(bad_lines), stream_(&stream) {
+    if (!stream) fail(name_, "text that can be read", "a stream that has failed already");
+  }
+
+  /// Fills `pair` from the next line and says whether there was one. Throws `path:line: expected X, got Y`
+  /// for a line without a tab, with an empty side, beyond `longest_line` or not in UTF-8; another call goes
+  /// on with the line after it.
+  bool next(SentencePair& pair) {
+    while (read_line()) {
+      try {
+        split(pair);
+        return true;
+      } catch (const Error&) {
+        if (bad_lines_ == BadLines::fail) throw;
+        ++skipped_;
+      }
+    }
+    return false;
+  }
+
+  /// The number of the line that was read last: 1 for the first, 0 before it.
+  std::size_t line() const { return line_; }
+  /// `path:line` of that line, for messages about it.
+  std::string where() const { return name_ + ":" + detail::text(line_); }
+  /// How many lines `BadLines::skip` has left out.
+  std::size_t skipped() const { return skipped_; }
+
+ private:
+  static std::unique_ptr<std::istream> open(const std::filesystem::path& path) {
+    std::error_code unknown;
+    if (std::filesystem::is_directory(path, unknown)) fail(path.string(), "a file", "a directory");
+    auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
+    if (!*file)
+      fail(path.string(), "a file that can be opened", detail::quote(std::generic_category().message(errno)));
+    return file;
+  }
+
+  bool read_line() {
+    // Not std::getline, which would take a file without line ends into memory as a whole.
+    stream_->getline(buffer_.get(), static_cast<std::streamsize>(longest_line + 1));
+    const auto count = static_cast<std::size_t>(stream_->gcount());
+    if (stream_->bad()) fail(name_, "text that can be read", "an error after line " + detail::text(line_));
+    cut_ = stream_->fail() && !stream_->eof();
+    // A line's end is counted where there was one.
+    text_ = {buffer_.get(), count - (stream_->good() ? 1 : 0)};
+    if (line_ == 0 && text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+    if (stream_->eof() && text_.empty()) return false;
+    ++line_;
+    if (cut_) {
+      stream_->clear();
+      stream_->ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    if (text_.ends_with('\r')) text_.remove_suffix(1);
+    return true;
+  }
+
+  void split(SentencePair& pair) const {
+    if (cut_) fail(where(), "a line of at most " + detail::text(longest_line) + " bytes", "a longer one");
+    const std::string_view line = text_;
+    const std::size_t tab = line.find('\t');
+    if (tab == line.npos)
+      fail(where(), "a source, a tab and a target", line.empty() ? "an empty line" : "a line without a tab");
+    const std::size_t end = std::min(line.find('\t', tab + 1), line.size());
+    if (!detail::is_ascii(line.substr(0, end))) detail::require_utf8(where(), line.substr(0, end));
+    const std::string_view source = side("source", line.substr(0, tab));
+    const std::string_view target = side("target", line.substr(tab + 1, end - tab - 1));
+    pair.source = source;
+    pair.target = target;
+  }
+
+  std::string_view side(std::string_view which, std::string_view sentence) const {
+    if (detail::is_blank(sentence)) fail(where(), "a " + std::string(which) + " sentence", "an empty one");
+    return sentence;
+  }
+
+  std::string name_;
+  BadLines bad_lines_;
+  std::unique_ptr<std::istream> file_;  // null for a stream of the caller's
+  std::istream* stream_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(longest_line + 1);
+  std::string_view text_;  // the line, in the buffer
+  bool cut_ = false;       // it goes on beyond it
+  std::size_t line_ = 0, skipped_ = 0;
+};
+
+}  // namespace bahdanau

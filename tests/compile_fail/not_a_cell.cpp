@@ -1,0 +1,12 @@
+// error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, Lstm, or a struct that
+// models bahdanau::Cell (cell/cell.hpp)
+#include <bahdanau/bahdanau.hpp>
+
+namespace bd = bahdanau;
+
+struct Transformer {};
+using Model = bd::EncoderDecoder<Transformer, bd::Additive, bd::Xtensor<float>>;
+
+int main() {
+  Model model({.embed = 8, .hidden = 16}, {bd::Vocabulary::numbered(10), bd::Vocabulary::numbered(10), {}});
+}

@@ -1,0 +1,12 @@
+// error: bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, or a
+// struct that models bahdanau::Score (score/score.hpp)
+#include <bahdanau/bahdanau.hpp>
+
+namespace bd = bahdanau;
+
+struct Multiplicative {};
+using Model = bd::EncoderDecoder<bd::Gru, Multiplicative, bd::Xtensor<float>>;
+
+int main() {
+  Model model({.embed = 8, .hidden = 16}, {bd::Vocabulary::numbered(10), bd::Vocabulary::numbered(10), {}});
+}

@@ -1,0 +1,12 @@
+// error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, Lstm, or a struct that
+// models bahdanau::Cell (cell/cell.hpp)
+#include <bahdanau/bahdanau.hpp>
+
+namespace bd = bahdanau;
+
+// The two policies the wrong way round.
+using Model = bd::EncoderDecoder<bd::Additive, bd::Gru, bd::Xtensor<float>>;
+
+int main() {
+  Model model({.embed = 8, .hidden = 16}, {bd::Vocabulary::numbered(10), bd::Vocabulary::numbered(10), {}});
+}

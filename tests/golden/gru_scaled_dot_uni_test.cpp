@@ -1,0 +1,9 @@
+#include "golden/agreement.hpp"
+#include "support/backends.hpp"
+
+namespace bd = bahdanau;
+
+TEMPLATE_TEST_CASE("Gru with ScaledDot and an encoder of one direction gives PyTorch's numbers", "[golden]",
+                   TEST_BACKENDS) {
+  golden::check_agreement<bd::EncoderDecoder<bd::Gru, bd::ScaledDot, TestType>>("gru_scaled_dot_uni");
+}

@@ -1,0 +1,10 @@
+#include "golden/agreement.hpp"
+#include "support/backends.hpp"
+
+namespace bd = bahdanau;
+
+TEMPLATE_TEST_CASE("Lstm with Additive and an encoder of both directions gives PyTorch's numbers", "[golden]",
+                   TEST_BACKENDS) {
+  golden::check_agreement<bd::EncoderDecoder<bd::Lstm, bd::Additive, TestType, bd::Bidirectional>>(
+      "lstm_additive_bi");
+}

@@ -1,0 +1,218 @@
+#include <functional>
+
+#include <bahdanau/bahdanau.hpp>
+
+#include "support/backends.hpp"
+#include "support/catch.hpp"
+#include "support/golden.hpp"
+#include "support/message.hpp"
+#include "support/sequences.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace bd = bahdanau;
+using namespace bd::test;
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+
+namespace {
+
+const std::string golden_model = "gru_additive_uni_l1_valid.model.safetensors";
+
+struct Tensor {
+  std::vector<std::size_t> shape;
+  std::vector<double> values;
+};
+
+/// The golden model with something changed about its tensors or metadata, written to `path`.
+struct Edited {
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> metadata;
+
+  Edited() {
+    const auto file = bd::SafetensorsFile::open(golden_path(golden_model));
+    for (const auto& [name, info] : file.tensors()) tensors[name] = {info.shape, file.read<double>(name)};
+    for (const auto& [key, value] : file.metadata()) metadata[key] = value;
+  }
+  std::string load_error(const std::filesystem::path& path) const {
+    bd::SafetensorsWriter writer;
+    for (const auto& [name, tensor] : tensors) writer.add(name, tensor.shape, tensor.values);
+    for (const auto& [key, value] : metadata) writer.metadata(key, value);
+    writer.write(path);
+    const std::string message = message_of([&] { Model::load(path); });
+    if (!message.starts_with(path.string())) return message;
+    return "FILE" + message.substr(path.string().size());
+  }
+};
+
+void replace(std::string& text, const std::string& what, const std::string& with) {
+  REQUIRE(text.find(what) != text.npos);
+  text.replace(text.find(what), what.size(), with);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a saved model comes back the same", "[io][model]", TEST_BACKENDS) {
+  using M = bd::EncoderDecoder<bd::Lstm, bd::Additive, TestType, bd::Bidirectional>;
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "model.safetensors";
+  bd::Vocabularies vocabularies = numbered(9, 11, 6);
+  vocabularies.text.tokens = bd::Tokens::characters;
+  vocabularies.text.lowercase = false;
+  const M model(
+      {.embed = 5, .hidden = 6, .layers = 2, .dropout = 0.1F, .final_state = bd::FinalState::padded},
+      vocabularies, 3);
+  model.save(path);
+  const M loaded = M::load(path);
+  CHECK(loaded.config() == model.config());
+  CHECK(loaded.vocabularies() == model.vocabularies());
+  const bd::Batch batch{random_sequences(5, 6, 9, 1), random_sequences(5, 6, 11, 2)};
+  CHECK((loaded.forward(batch).logits == model.forward(batch).logits));
+  const auto file = bd::SafetensorsFile::open(path);
+  CHECK(file.metadata().at("format") == "\"bahdanau/1\"");
+  CHECK(file.metadata().at("config") ==
+        R"({"cell":"lstm","score":"additive","embed":5,"hidden":6,"layers":2,"dropout":0.1,)"
+        R"("encoder":"bidirectional","final_state":"padded"})");
+  CHECK(file.metadata().at("text") == R"({"tokens":"characters","lowercase":false,"max_length":6})");
+}
+
+TEST_CASE("the tensors have PyTorch's names and layouts", "[io][model]") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "model.safetensors";
+  for (const std::string name : {"gru_additive_uni_l3_valid", "gru_additive_bi_l1_padded"}) {
+    const auto check = [&](auto model) {
+      model.save(path);
+      const auto ours = bd::SafetensorsFile::open(path);
+      const auto theirs = bd::SafetensorsFile::open(golden_path(name + ".model.safetensors"));
+      REQUIRE(ours.tensors().size() == theirs.tensors().size());
+      for (const auto& [tensor, info] : theirs.tensors()) {
+        INFO(tensor);
+        REQUIRE(ours.contains(tensor));
+        CHECK(ours.tensors().at(tensor).shape == info.shape);
+        CHECK(ours.template read<double>(tensor) == theirs.template read<double>(tensor));
+      }
+    };
+    using Backend = bd::Xtensor<double>;
+    if (name == "gru_additive_uni_l3_valid")
+      check(
+          bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>::load(golden_path(name + ".model.safetensors")));
+    else
+      check(bd::EncoderDecoder<bd::Gru, bd::Additive, Backend, bd::Bidirectional>::load(
+          golden_path(name + ".model.safetensors")));
+  }
+}
+
+TEST_CASE("load_weights fills a model from a bare state_dict", "[io][model]") {
+  const Model expected = Model::load(golden_path(golden_model));
+  Model model(expected.config(), expected.vocabularies(), 99);
+  const auto bare = golden_path("gru_additive_uni_l1_valid.state_dict.safetensors");
+  model.load_weights(bare);
+  const bd::Batch batch{random_sequences(5, 6, 9, 1), random_sequences(5, 6, 11, 2)};
+  CHECK((model.forward(batch).logits == expected.forward(batch).logits));
+  CHECK(message_of([&] { Model::load(bare); }) ==
+        bare + ": expected metadata \"format\", got none; a file of weights alone is read with load_weights");
+}
+
+TEST_CASE("a file that does not fit leaves the weights as they were", "[io][model][error]") {
+  Model model({.embed = 5, .hidden = 4, .layers = 2}, numbered(9, 11, 6), 1);
+  const std::vector<float> before(model.weights().data(), model.weights().data() + model.weights().size());
+  CHECK(
+      message_of([&] {
+        model.load_weights(golden_path(golden_model));
+      }).ends_with(": expected tensor \"encoder.rnn.weight_ih_l1\" of shape [12, 4], got none of that name"));
+  CHECK(std::equal(before.begin(), before.end(), model.weights().data()));
+}
+
+TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "model.safetensors";
+  Edited e;
+  const auto said = [&](const std::string& expected) { CHECK(e.load_error(path) == expected); };
+
+  SECTION("a missing tensor") {
+    e.tensors.erase("decoder.dense.bias");
+    said("FILE: expected tensor \"decoder.dense.bias\" of shape [11], got none of that name");
+  }
+  SECTION("a surplus tensor") {
+    e.tensors["decoder.extra"] = {{2, 3}, std::vector<double>(6)};
+    said("FILE: expected only the 16 tensors of this model, got also \"decoder.extra\" of shape [2, 3]");
+  }
+  SECTION("a misshapen tensor") {
+    e.tensors["decoder.attention.W_q.weight"] = {{4, 5}, std::vector<double>(20)};
+    said("FILE: expected tensor \"decoder.attention.W_q.weight\" of shape [4, 4], got [4, 5]");
+  }
+  SECTION("another cell") {
+    replace(e.metadata["config"], "\"gru\"", "\"lstm\"");
+    said(
+        "FILE: expected a model with cell \"gru\", got \"lstm\"; load it into an EncoderDecoder with that "
+        "policy");
+  }
+  SECTION("another score") {
+    replace(e.metadata["config"], "\"additive\"", "\"scaled_dot\"");
+    said(
+        "FILE: expected a model with score \"additive\", got \"scaled_dot\"; load it into an EncoderDecoder "
+        "with "
+        "that policy");
+  }
+  SECTION("another format") {
+    e.metadata["format"] = "\"bahdanau/2\"";
+    said(
+        "FILE: metadata \"format\": expected \"bahdanau/1\", got \"\\\"bahdanau/2\\\"\"; the file was made "
+        "by "
+        "another version");
+  }
+  SECTION("no vocabulary") {
+    e.metadata.erase("source_vocabulary");
+    said(
+        "FILE: expected metadata \"source_vocabulary\", got none; a file of weights alone is read with "
+        "load_weights");
+  }
+  SECTION("a vocabulary without the reserved tokens") {
+    e.metadata["source_vocabulary"] = "[\"a\"]";
+    CHECK(e.load_error(path).starts_with("FILE: metadata \"source_vocabulary\": Vocabulary: expected "));
+  }
+  SECTION("a vocabulary that is no list") {
+    e.metadata["source_vocabulary"] = "{}";
+    said("FILE: metadata \"source_vocabulary\": expected an array of tokens, got object");
+  }
+  SECTION("sizes that no file could hold") {
+    replace(e.metadata["config"], "\"hidden\": 4", "\"hidden\": 16777216");
+    CHECK(e.load_error(path).starts_with(
+        "FILE: expected tensor \"encoder.rnn.weight_ih_l0\" of shape [50331648, 5]"));
+    replace(e.metadata["config"], "16777216", "99999999999999999999999");
+    CHECK(e.load_error(path).starts_with(
+        "FILE: metadata \"config\".hidden: expected a whole number from 1 to "));
+  }
+  SECTION("more layers than tensors") {
+    replace(e.metadata["config"], "\"layers\": 1", "\"layers\": 16777216");
+    said("FILE: expected tensors for 16777216 layers, got 16 tensors");
+  }
+  SECTION("negative, fractional and missing sizes") {
+    replace(e.metadata["config"], "\"embed\": 5", "\"embed\": -5");
+    CHECK(e.load_error(path).starts_with(
+        "FILE: metadata \"config\".embed: expected a whole number from 1 to "));
+    replace(e.metadata["config"], "-5", "2.5");
+    CHECK(e.load_error(path).starts_with(
+        "FILE: metadata \"config\".embed: expected a whole number from 1 to "));
+    replace(e.metadata["config"], "\"embed\": 2.5, ", "");
+    said("FILE: metadata \"config\": expected \"embed\": a number, got none");
+  }
+  SECTION("an unknown setting") {
+    replace(e.metadata["config"], "\"final_state\"", "\"final_stat\"");
+    CHECK(e.load_error(path).ends_with("encoder, final_state, got \"final_stat\""));
+  }
+  SECTION("an unknown final state") {
+    replace(e.metadata["config"], "\"valid\"", "\"last\"");
+    said("FILE: final_state: expected \"valid\" or \"padded\", got \"last\"");
+  }
+  SECTION("deep JSON") {
+    e.metadata["config"] = std::string(100000, '[') + std::string(100000, ']');
+    said("FILE: metadata \"config\": expected JSON at most 4 deep, got deeper");
+  }
+  SECTION("duplicate keys") {
+    e.metadata["text"] = R"({"tokens":"words","tokens":"none","lowercase":true,"max_length":6})";
+    said("FILE: metadata \"text\": expected distinct keys, got \"tokens\" twice");
+  }
+  SECTION("no JSON") {
+    e.metadata["text"] = "{tokens}";
+    CHECK(e.load_error(path).starts_with("FILE: metadata \"text\": expected JSON, got \"{tokens}\"; "));
+  }
+}

@@ -1,0 +1,141 @@
+#include <cmath>
+
+#include <bahdanau/bahdanau.hpp>
+
+#include "support/backends.hpp"
+#include "support/catch.hpp"
+#include "support/message.hpp"
+#include "support/sequences.hpp"
+
+namespace bd = bahdanau;
+using namespace bd::test;
+
+namespace {
+
+template <class Backend>
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>;
+
+const bd::Batch& batch() {
+  static const bd::Batch b{random_sequences(70, 9, 30, 1), random_sequences(70, 8, 33, 2)};
+  return b;
+}
+
+template <class Backend>
+std::vector<typename Backend::Scalar> all_weights(const Model<Backend>& model) {
+  return {model.weights().data(), model.weights().data() + model.weights().size()};
+}
+
+std::vector<float> trained(std::size_t threads, float dropout) {
+  Model<bd::Xtensor<float>> model({.embed = 12, .hidden = 16, .layers = 2, .dropout = dropout},
+                                  numbered(30, 33, 10), 5);
+  bd::Training training(model, bd::Adam{.rate = 0.01}, {.clip = 1, .threads = threads, .seed = 3});
+  for (int i = 0; i < 4; ++i) {
+    training.loss(batch());
+    training.backward();
+    training.step();
+  }
+  return all_weights(model);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the loss counts valid tokens and divides by max_length", "[train][loss]", TEST_BACKENDS) {
+  Model<TestType> model({.embed = 5, .hidden = 6, .layers = 1}, numbered(30, 33, 10), 5);
+  bd::Training training(model);
+  const bd::Loss loss = training.loss(batch());
+  std::size_t tokens = 0;
+  for (const bd::Index length : batch().target.lengths) tokens += static_cast<std::size_t>(length);
+  CHECK(loss.tokens == tokens);
+  const auto log_probs = bd::log_probabilities(model.forward(batch()).logits, batch().target);
+  double nats = 0;
+  for (const double p : log_probs) nats -= p;
+  CHECK(loss.nats == Approx(nats).epsilon(1e-5));
+  CHECK(loss.sum == Approx(nats / 10).epsilon(1e-5));
+  CHECK(loss.d2l() == Approx(nats / 10 / static_cast<double>(tokens)).epsilon(1e-5));
+  CHECK(loss.nats_per_token() == Approx(nats / static_cast<double>(tokens)).epsilon(1e-5));
+}
+
+TEST_CASE("gradients of the whole model agree with central differences, dropout included",
+          "[train][gradient]") {
+  using Backend = bd::Xtensor<double>;
+  bd::EncoderDecoder<bd::Lstm, bd::Additive, Backend, bd::Bidirectional> model(
+      {.embed = 3, .hidden = 4, .layers = 2, .dropout = 0.3F}, numbered(8, 9, 6), 5);
+  const bd::Batch b{random_sequences(3, 5, 8, 1), random_sequences(3, 4, 9, 2)};
+  const auto loss = [&] {
+    bd::Training training(model, bd::Adam{}, {.threads = 1, .seed = 4});  // the first batch's masks each time
+    return training.loss(b).sum;
+  };
+  bd::Training training(model, bd::Adam{}, {.threads = 1, .seed = 4});
+  training.loss(b);
+  training.backward();
+  for (const auto& entry : model.parameters().entries()) {
+    INFO(entry.name);
+    const std::vector<double> gradient = training.gradients().read(entry.parameter);
+    double worst = 0, largest = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      double& w = model.weights().data()[entry.parameter.offset + i];
+      const double here = w, step = 1e-5;
+      w = here + step;
+      const double above = loss();
+      w = here - step;
+      const double below = loss();
+      w = here;
+      const double difference = (above - below) / (2 * step);
+      worst = std::max(worst, std::abs(difference - gradient[i]));
+      largest = std::max(largest, std::abs(difference));
+    }
+    CHECK(largest > 0);
+    CHECK(worst <= 1e-6 * std::max(largest, 1e-3));
+  }
+}
+
+TEST_CASE("training gives the same bits for any number of threads", "[train][threads]") {
+  for (const float dropout : {0.0F, 0.2F}) {
+    const std::vector<float> one = trained(1, dropout);
+    CHECK(one == trained(1, dropout));
+    for (const std::size_t threads : {2U, 3U, 8U}) CHECK(one == trained(threads, dropout));
+  }
+  CHECK(trained(1, 0.0F) != trained(1, 0.2F));
+}
+
+TEST_CASE("dropout draws new masks for every batch and none without a rate", "[train][dropout]") {
+  Model<bd::Xtensor<double>> model({.embed = 5, .hidden = 6, .layers = 2, .dropout = 0.5F},
+                                   numbered(30, 33, 10), 5);
+  bd::Training training(model, bd::Adam{}, {.seed = 1});
+  const double first = training.loss(batch()).sum, second = training.loss(batch()).sum;
+  CHECK(first != second);
+  bd::Training again(model, bd::Adam{}, {.seed = 1}), other(model, bd::Adam{}, {.seed = 2});
+  CHECK(again.loss(batch()).sum == first);
+  CHECK(other.loss(batch()).sum != first);
+}
+
+TEST_CASE("clipping scales the gradient to the bound and leaves a small one alone", "[train][clip]") {
+  CHECK(bd::clip_factor(4.0, 1.0) == 0.25);
+  CHECK(bd::clip_factor(0.5, 1.0) == 1.0);
+  CHECK(bd::clip_factor(4.0, 0.0) == 1.0);
+}
+
+TEST_CASE("the steps of training come in their order", "[train][error]") {
+  Model<bd::Xtensor<float>> model({}, numbered(30, 33, 10));
+  bd::Training training(model);
+  CHECK(message_of([&] { training.backward(); }) ==
+        "backward: expected a loss(batch) before it, got none since the last backward");
+  CHECK(message_of([&] { training.step(); }) ==
+        "step: expected a backward() before it, got none since the last step");
+}
+
+TEST_CASE("a gradient that is not finite leaves the weights alone", "[train][error]") {
+  Model<bd::Xtensor<float>> model({}, numbered(30, 33, 10));
+  model.weights().data()[0] = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& entry : model.parameters().entries())  // one token's embedding, which the batch uses
+    if (entry.name == "decoder.embedding.weight")
+      model.weights().data()[entry.parameter.offset + 2 * entry.parameter.shape[1]] =
+          std::numeric_limits<float>::infinity();
+  bd::Training training(model);
+  training.loss(batch());
+  training.backward();
+  const std::vector<float> before(model.weights().data() + 16,
+                                  model.weights().data() + model.weights().size());
+  CHECK(message_of([&] { training.step(); }).starts_with("step: expected a finite gradient, got "));
+  CHECK(std::equal(before.begin(), before.end(), model.weights().data() + 16));
+}

@@ -12,6 +12,8 @@
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/decode/forced.hpp>
+#include <bahdanau/decode/translate.hpp>
+#include <bahdanau/decode/translation.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/model/attention.hpp>
@@ -20,8 +22,11 @@
 #include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
+#include <bahdanau/text/corpus.hpp>
+#include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/tokenize.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 #include <bahdanau/text/vocabulary.hpp>
+#include <bahdanau/train/trainer.hpp>
 #include <bahdanau/train/training.hpp>
 #include <bahdanau/version.hpp>

@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("a product is the sum over the middle index, however it is st
                    double) {
   using T = TestType;
   const Transpose ta = GENERATE(Transpose::no, Transpose::yes), tb = GENERATE(Transpose::no, Transpose::yes);
-  const std::size_t gap = GENERATE(0, 3);  // columns between one row and the next
+  const std::size_t gap = GENERATE(as<std::size_t>{}, 0, 3);  // columns between one row and the next
   for (const Extents e : {Extents{1, 1, 1}, {3, 5, 4}, {1, 7, 2}, {8, 1, 9}, {33, 17, 20}})
     for (const double alpha : {1.0, -0.5})
       for (const double beta : {0.0, 1.0, 0.25}) {

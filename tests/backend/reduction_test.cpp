@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("a sum of few elements is theirs alone", "[reduction]", float
 
 TEMPLATE_TEST_CASE("the sum of the rows is added to what was there", "[reduction]", float, double) {
   using T = TestType;
-  for (const std::size_t cols : {1, 3, 16, 37}) {
+  for (const std::size_t cols : {1U, 3U, 16U, 37U}) {
     constexpr std::size_t rows = 5;
     std::vector<T> x(rows * cols), out(cols + 1, 10);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i);  // x[r, c] = r cols + c

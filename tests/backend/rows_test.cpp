@@ -12,7 +12,7 @@ using bahdanau::Xtensor;
 
 TEMPLATE_TEST_CASE("rows that name the same place add up there", "[backend]", float, double) {
   using T = TestType;
-  for (const std::size_t cols : {1, 2, 9, 33}) {
+  for (const std::size_t cols : {1U, 2U, 9U, 33U}) {
     const std::vector<Index> index = {2, 0, 2, 2, 3};
     std::vector<T> x(index.size() * cols), out(4 * cols, 1);
     for (std::size_t r = 0; r < index.size(); ++r)

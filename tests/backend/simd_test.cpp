@@ -173,7 +173,7 @@ TEMPLATE_TEST_CASE("a scalar input stands for one value in every column", "[simd
 }
 
 TEST_CASE("a launch calls its kernel once for each row", "[simd]") {
-  for (const std::size_t rows : {0, 1, 2, 17}) {
+  for (const std::size_t rows : {0U, 1U, 2U, 17U}) {
     std::vector<int> calls(rows);
     Xtensor<float>::for_rows(rows, [&](auto, std::size_t row) { ++calls.at(row); });
     CHECK(std::all_of(calls.begin(), calls.end(), [](int count) { return count == 1; }));

@@ -19,7 +19,8 @@ using bahdanau::Workers;
 using Catch::Matchers::Message;
 
 TEST_CASE("each piece runs exactly once", "[workers]") {
-  const std::size_t threads = GENERATE(1, 2, 3, 8), pieces = GENERATE(0, 1, 2, 7, 100);
+  const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 8);
+  const std::size_t pieces = GENERATE(as<std::size_t>{}, 0, 1, 2, 7, 100);
   CAPTURE(threads, pieces);
   Workers workers(threads);
   CHECK(workers.threads() == threads);
@@ -30,7 +31,7 @@ TEST_CASE("each piece runs exactly once", "[workers]") {
 }
 
 TEST_CASE("what the pieces wrote is there when run returns", "[workers]") {
-  const std::size_t threads = GENERATE(1, 2, 3, 8);
+  const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 8);
   Workers workers(threads);
   std::vector<std::size_t> written(64);  // not atomic: the sanitizer would see a missing barrier
   for (std::size_t round = 1; round <= 50; ++round) {
@@ -73,7 +74,7 @@ TEST_CASE("no more threads work than there are pieces", "[workers]") {
 }
 
 TEST_CASE("the exception of the lowest piece is thrown after all pieces are done", "[workers]") {
-  const std::size_t threads = GENERATE(1, 2, 3, 8);
+  const std::size_t threads = GENERATE(as<std::size_t>{}, 1, 2, 3, 8);
   CAPTURE(threads);
   Workers workers(threads);
   std::atomic<int> calls = 0;

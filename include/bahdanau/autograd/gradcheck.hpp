@@ -64,7 +64,8 @@ check_gradient(F f, const std::vector<Shape>& shapes, random::Key key = {1}, dou
       const double below = evaluate(false);
       inputs[i][j] = here;
       const double difference = (above - below) / (2 * step);
-      found.error = std::max(found.error, std::abs(difference - gradients[i][j]));
+      const double error = std::abs(difference - gradients[i][j]);
+      found.error = std::max(found.error, std::isnan(error) ? HUGE_VAL : error);  // max would drop a NaN
       found.largest = std::max(found.largest, std::abs(difference));
     }
   return found;

@@ -29,8 +29,9 @@ struct Variable {
 
   /// Rows begin, ..., begin + count - 1 of a matrix [rows, cols]: the same memory, no copy and no adjoint.
   Variable row_range(std::size_t begin, std::size_t count) const {
-    if (begin + count > rows())
-      fail("row_range", "rows below " + detail::text(rows() + 1), detail::text(begin + count));
+    if (begin > rows() || count > rows() - begin)
+      fail("row_range", "begin + count of at most " + detail::text(rows()),
+           detail::text(begin) + " + " + detail::text(count));
     const std::size_t offset = begin * cols();
     return {tape, value + offset, gradient ? gradient + offset : nullptr, {count, cols()}, leaf};
   }

@@ -55,7 +55,8 @@ class DeferredWeightGradients {
 
  private:
   static bool same(const WeightGradient<B>& a, const WeightGradient<B>& b) {
-    return a.weight == b.weight && a.bias == b.bias && a.inputs == b.inputs && a.outputs == b.outputs;
+    return a.weight == b.weight && a.bias == b.bias && a.inputs == b.inputs && a.outputs == b.outputs &&
+           a.stride == b.stride;
   }
 
   void add_up(const WeightGradient<B>* uses, std::size_t count) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>  // the bindings use it, and do not include it
+#include <complex>  // which the bindings use and do not include
 #include <cstddef>
 #include <limits>
 #include <mutex>

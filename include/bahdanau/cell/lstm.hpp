@@ -109,6 +109,7 @@ struct Lstm {
     const Variable<B> u = linear(h, tape[w.weight_hh], tape[w.bias_hh]);  // [rows, 4 · hidden]
     detail::require_shape("Lstm::step", "an input product", u.shape, x.shape);
     detail::require_shape("Lstm::step", "a memory c", h.shape, c.shape);
+    detail::require_same_tape("Lstm::step", h, c);
     const Variable<B> t = tape.constant(h.shape), h_next = tape.variable(h.shape),
                       c_next = tape.variable(h.shape);
     B::for_rows(h.rows(),

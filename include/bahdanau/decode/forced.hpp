@@ -10,36 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include <bahdanau/decode/token_row.hpp>
+#include <bahdanau/decode/translation.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/tokenize.hpp>
 
 namespace bahdanau {
 
-/// A pair as the model saw it, and what it thinks of it.
-template <class Scalar>
-struct ScoredPair {
-  std::vector<std::string> source, target;  // tokens, each side with its `<eos>`; unknown words are `<unk>`
-  std::vector<double> log_probs;            // ln p of every target token
-  double score = 0;                         // their sum
-  Array<Scalar, 2> attention;               // [target tokens, source tokens]
-};
-
 namespace detail {
-
-/// A sentence's ids with `<eos>`.
-inline std::vector<Token> token_row(const Vocabulary& vocabulary, const TextOptions& options,
-                                    const std::string& sentence) {
-  std::vector<Token> ids = vocabulary.encode(tokenize(sentence, options));
-  ids.push_back(reserved::eos);
-  return ids;
-}
-
-inline std::vector<std::string> spelled(const Vocabulary& vocabulary, std::span<const Token> ids) {
-  std::vector<std::string> out;
-  for (const Token id : ids) out.push_back(vocabulary.token(id));
-  return out;
-}
 
 /// ln softmax(logits)[label], in double.
 template <class Scalar>
@@ -69,35 +48,34 @@ Array<double, 2> log_probabilities(const Array<Scalar, 3>& logits, const Sequenc
   return out;
 }
 
-/// Scores sentence pairs, `batch` at a time; the results do not depend on it beyond rounding.
-/// Throws for text that is not UTF-8, with the pair's number.
+/// Scores given translations, `batch` pairs at a time; the results do not depend on it beyond rounding.
+/// Throws for text that is not UTF-8.
 template <class Model>
-std::vector<ScoredPair<typename Model::Scalar>> score_pairs(const Model& model,
-                                                            std::span<const SentencePair> pairs,
-                                                            std::size_t batch = 32) {
-  using Scalar = typename Model::Scalar;
+std::vector<Translation> score_pairs(const Model& model, std::span<const SentencePair> pairs,
+                                     std::size_t batch = 32) {
+  if (batch == 0) fail("score_pairs", "a batch of at least 1", "0");
   const Vocabularies& v = model.vocabularies();
-  std::vector<ScoredPair<Scalar>> out;
+  std::vector<Translation> out;
   for (std::size_t begin = 0; begin < pairs.size(); begin += batch) {
     std::vector<std::vector<Token>> sources, targets;
-    for (std::size_t i = begin; i < std::min(pairs.size(), begin + batch); ++i) {
-      sources.push_back(detail::token_row(v.source, v.text, pairs[i].source));
-      targets.push_back(detail::token_row(v.target, v.text, pairs[i].target));
+    for (const SentencePair& pair : pairs.subspan(begin, std::min(batch, pairs.size() - begin))) {
+      sources.push_back(detail::token_row(v.source, v.text, pair.source));
+      targets.push_back(detail::token_row(v.target, v.text, pair.target));
     }
     const Batch rows{Sequences::from_rows(sources), Sequences::from_rows(targets)};
-    const Decoded<Scalar> decoded = model.forward(rows);
+    const auto decoded = model.forward(rows);
     const Array<double, 2> log_probs = log_probabilities(decoded.logits, rows.target);
     for (std::size_t b = 0; b < sources.size(); ++b) {
-      ScoredPair<Scalar> scored{detail::spelled(v.source, sources[b]),
-                                detail::spelled(v.target, targets[b]),
-                                {},
-                                0,
-                                Array<Scalar, 2>::from_shape({targets[b].size(), sources[b].size()})};
+      Translation scored;
+      scored.source = detail::spelled(v.source, sources[b]);
+      scored.target = detail::spelled(v.target, targets[b]);
+      scored.text = detokenize({scored.target.begin(), scored.target.end() - 1}, v.text.tokens);
+      scored.attention = Array<float, 2>::from_shape({targets[b].size(), sources[b].size()});
       for (std::size_t t = 0; t < targets[b].size(); ++t) {
         scored.log_probs.push_back(log_probs(b, t));
         scored.score += log_probs(b, t);
         for (std::size_t s = 0; s < sources[b].size(); ++s)
-          scored.attention(t, s) = decoded.attention(b, t, s);
+          scored.attention(t, s) = static_cast<float>(decoded.attention(b, t, s));
       }
       out.push_back(std::move(scored));
     }

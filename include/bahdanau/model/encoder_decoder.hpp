@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <bahdanau/decode/options.hpp>
+#include <bahdanau/decode/translation.hpp>
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/compose.hpp>
@@ -148,6 +150,14 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     return decode_checked(detail::SequenceRows::of(batch.target), batch.target.width(),
                           Decoder::Inputs::shifted, state);
   }
+
+  /// Translates text; include decode/translate.hpp. Throws for text that is not UTF-8.
+  Translation translate(std::string_view sentence, const Greedy& options = {}) const;
+  Translation translate(std::string_view sentence, const Beam& options) const;
+  /// Several sentences in one batch, in their order.
+  std::vector<Translation> translate(std::span<const std::string> sentences,
+                                     const Greedy& options = {}) const;
+  std::vector<Translation> translate(std::span<const std::string> sentences, const Beam& options) const;
 
   /// Writes the model file: weights, sizes, vocabularies; atomically. Include io/model_file.hpp.
   void save(const std::filesystem::path& path) const;

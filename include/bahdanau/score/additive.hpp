@@ -81,6 +81,7 @@ Variable<B> additive_scores(const Variable<B>& query, const Variable<B>& keys, c
   using T = typename B::Scalar;
   using View = SpanView<B>;
   detail::require_same_tape("additive_scores", query, keys);
+  detail::require_same_tape("additive_scores", query, w);
   detail::require_equal("additive_scores", "queries:", spans.queries, query.rows());
   detail::require_equal("additive_scores", "keys of width", query.cols(), keys.cols());
   detail::require_equal("additive_scores", "weights:", query.cols(), w.size());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <bahdanau/autograd/ops/common.hpp>
 #include <bahdanau/nn/weights.hpp>
@@ -13,50 +14,145 @@ namespace bahdanau {
 
 namespace pointwise {
 
-/// m' = β₁ m + (1 - β₁) g, v' = β₂ v + (1 - β₂) g², w' = w - rate m' / (√v' / root + ε), where rate and root
-/// hold the bias corrections, and g is the clipped gradient.
+/// m' = β₁ m + (1 - β₁) g, v' = β₂ v + (1 - β₂) g², w' = keep w - rate m' / (√v' / root + ε), where rate and
+/// root hold the bias corrections, and g is the clipped gradient.
 template <class T>
 struct AdamStep {
-  T clip, beta1, beta2, rate, root, epsilon;
+  T clip, beta1, beta2, rate, root, epsilon, keep;
   template <class V>
   BAHDANAU_HOST_DEVICE Values<V, 3> operator()(V w, V m, V v, V gradient) const {
     const V g = V(clip) * gradient;
     const V m_next = V(beta1) * m + V(T(1) - beta1) * g;
     const V v_next = V(beta2) * v + V(T(1) - beta2) * g * g;
-    const V moved = w - V(rate) * m_next / (pointwise::sqrt(v_next) / V(root) + V(epsilon));
+    const V moved = V(keep) * w - V(rate) * m_next / (pointwise::sqrt(v_next) / V(root) + V(epsilon));
     return {{moved, m_next, v_next}};
+  }
+};
+
+/// m' = momentum m + g, w' = w - rate m'
+template <class T>
+struct SgdStep {
+  T clip, rate, momentum;
+  template <class V>
+  BAHDANAU_HOST_DEVICE Values<V, 2> operator()(V w, V m, V gradient) const {
+    const V m_next = V(momentum) * m + V(clip) * gradient;
+    return {{w - V(rate) * m_next, m_next}};
+  }
+};
+
+/// v' = ρ v + (1 - ρ) g², d = √(u + ε) / √(v' + ε) g, u' = ρ u + (1 - ρ) d², w' = w - rate d
+template <class T>
+struct AdadeltaStep {
+  T clip, rate, rho, epsilon;
+  template <class V>
+  BAHDANAU_HOST_DEVICE Values<V, 3> operator()(V w, V v, V u, V gradient) const {
+    const V g = V(clip) * gradient;
+    const V v_next = V(rho) * v + V(T(1) - rho) * g * g;
+    const V d = pointwise::sqrt(u + V(epsilon)) / pointwise::sqrt(v_next + V(epsilon)) * g;
+    return {{w - V(rate) * d, v_next, V(rho) * u + V(T(1) - rho) * d * d}};
   }
 };
 
 }  // namespace pointwise
 
+/// What an optimizer remembers: two blocks laid out as the weights are, and the number of steps done.
+template <Backend B>
+struct OptimizerState {
+  explicit OptimizerState(const ParameterList& list) : first(list), second(list) {}
+  ParameterBlock<B> first, second;
+  std::uint64_t steps = 0;
+};
+
+/// One step's circumstances, beside an optimizer's own settings.
+struct StepScale {
+  double clip = 1;  // gradients enter multiplied by this
+  double rate = 1;  // the learning rate is multiplied by this
+};
+
+namespace detail {
+
+template <Backend B>
+void adam_update(double rate, double beta1, double beta2, double epsilon, double keep, double clip,
+                 OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients) {
+  using T = typename B::Scalar;
+  const auto t = static_cast<double>(++state.steps);
+  const double corrected_rate = rate / (1 - std::pow(beta1, t));
+  const double root = std::sqrt(1 - std::pow(beta2, t));
+  const auto as = [](double x) { return static_cast<T>(x); };
+  const pointwise::AdamStep<T> step{as(clip), as(beta1),   as(beta2), as(corrected_rate),
+                                    as(root), as(epsilon), as(keep)};
+  T *w = weights.data(), *m = state.first.data(), *v = state.second.data();
+  map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w), input(m), input(v),
+                  gradients.data());
+}
+
+}  // namespace detail
+
 /// Adam with bias correction (Kingma and Ba).
 struct Adam {
+  static constexpr std::string_view name = "adam";
   double rate = 0.001;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
-  /// Its two moments and the number of steps done.
   template <Backend B>
-  struct State {
-    explicit State(const ParameterList& list) : m(list), v(list) {}
-    ParameterBlock<B> m, v;
-    std::uint64_t steps = 0;
-  };
+  void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
+              const StepScale& scale) const {
+    detail::adam_update<B>(scale.rate * rate, beta1, beta2, epsilon, 1, scale.clip, state, weights,
+                           gradients);
+  }
+};
 
-  /// One step over all parameters; gradients enter multiplied by `clip`.
+/// Adam with decoupled weight decay (Loshchilov and Hutter): weights shrink by rate · decay before each step.
+struct AdamW {
+  static constexpr std::string_view name = "adamw";
+  double rate = 0.001;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double decay = 0.01;
+
   template <Backend B>
-  void update(State<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
-              double clip) const {
+  void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
+              const StepScale& scale) const {
+    const double now = scale.rate * rate;
+    detail::adam_update<B>(now, beta1, beta2, epsilon, 1 - now * decay, scale.clip, state, weights,
+                           gradients);
+  }
+};
+
+/// Stochastic gradient descent with momentum.
+struct Sgd {
+  static constexpr std::string_view name = "sgd";
+  double rate = 0.1;
+  double momentum = 0;
+
+  template <Backend B>
+  void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
+              const StepScale& scale) const {
     using T = typename B::Scalar;
-    const auto t = static_cast<double>(++state.steps);
-    const double corrected_rate = rate / (1 - std::pow(beta1, t));
-    const double root = std::sqrt(1 - std::pow(beta2, t));
-    const pointwise::AdamStep<T> step{static_cast<T>(clip),  static_cast<T>(beta1),
-                                      static_cast<T>(beta2), static_cast<T>(corrected_rate),
-                                      static_cast<T>(root),  static_cast<T>(epsilon)};
-    T *w = weights.data(), *m = state.m.data(), *v = state.v.data();
-    detail::map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, detail::input(w),
-                            detail::input(m), detail::input(v), gradients.data());
+    ++state.steps;
+    const pointwise::SgdStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
+                                     static_cast<T>(momentum)};
+    T *w = weights.data(), *m = state.first.data();
+    detail::map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
+                            detail::input(m), gradients.data());
+  }
+};
+
+/// Adadelta (Zeiler), with which the paper of Bahdanau, Cho and Bengio was trained.
+struct Adadelta {
+  static constexpr std::string_view name = "adadelta";
+  double rate = 1;
+  double rho = 0.95, epsilon = 1e-6;
+
+  template <Backend B>
+  void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
+              const StepScale& scale) const {
+    using T = typename B::Scalar;
+    ++state.steps;
+    const pointwise::AdadeltaStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
+                                          static_cast<T>(rho), static_cast<T>(epsilon)};
+    T *w = weights.data(), *v = state.first.data(), *u = state.second.data();
+    detail::map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u}, detail::input(w),
+                            detail::input(v), detail::input(u), gradients.data());
   }
 };
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <bahdanau/backend/blas.hpp>
 #include <bahdanau/core/parallel.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/train/loss.hpp>
@@ -20,9 +21,10 @@ namespace bahdanau {
 
 /// Settings of a training step.
 struct StepOptions {
-  double clip = 0;          // bound of the gradient's global norm; 0 does not clip
-  std::size_t threads = 0;  // 0: as many as there are cores; the results do not depend on it
-  std::uint64_t seed = 0;   // of the dropout masks
+  double clip = 0;             // bound of the gradient's global norm; 0 does not clip
+  std::size_t threads = 0;     // 0: as many as there are cores; the results do not depend on it
+  std::uint64_t seed = 0;      // of the dropout masks
+  double label_smoothing = 0;  // the share of a target's probability that is spread over the vocabulary
 };
 
 /// Trains one model: `loss(batch)`, then `backward()`, then `step()`.
@@ -45,29 +47,22 @@ class Training {
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow.
   /// Throws for a batch whose rows, lengths or tokens do not fit.
   Loss loss(const Batch& batch) {
-    const Model& model = *model_;
-    batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
     ready_ = false;
-    const std::size_t rows = batch.source.rows();
-    used_ = (rows + shard_rows - 1) / shard_rows;
-    while (shards_.size() < used_) shards_.push_back(std::make_unique<Shard>(model));
-    const DropoutPlan plan{model.config().dropout, random::Key{options_.seed}.derive(batches_)};
-    workers_.run(used_, [&](std::size_t s) {
-      // Shards of equal size, give or take one row.
-      const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
-      shards_[s]->forward(model, batch, begin, end - begin, plan);
-    });
+    const DropoutPlan plan{model_->config().dropout, random::Key{options_.seed}.derive(batches_)};
+    const Loss total = run(batch, plan, &Shard::tape, options_.label_smoothing);
     ++batches_;
-    Loss total;
-    for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;
     ready_ = true;
     return total;
   }
+
+  /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
+  Loss evaluate(const Batch& batch) { return run(batch, {}, &Shard::quiet, 0); }
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
   void backward() {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
+    const blas::SingleThreaded keep_to_this_thread;
     workers_.run(used_, [&](std::size_t s) { shards_[s]->backward(); });
     Backend::copy(shards_[0]->gradients.data(), gradients_.size(), gradients_.data());
     for (std::size_t s = 1; s < used_; ++s)
@@ -84,13 +79,21 @@ class Training {
     const double norm = std::sqrt(Backend::sum_of_squares(gradients_.size(), gradients_.data()));
     if (!std::isfinite(norm))
       fail("step", "a finite gradient", std::to_string(norm), "lower the learning rate or clip");
-    optimizer_.update(state_, model_->weights(), gradients_, clip_factor(norm, options_.clip));
+    optimizer_.update(state_, model_->weights(), gradients_,
+                      {clip_factor(norm, options_.clip), rate_factor_});
     return norm;
   }
 
   const ParameterBlock<Backend>& gradients() const { return gradients_; }
   const Optimizer& optimizer() const { return optimizer_; }
   Optimizer& optimizer() { return optimizer_; }
+  /// Multiplies the optimizer's learning rate from now on.
+  void scale_rate(double factor) { rate_factor_ = factor; }
+
+  // What resuming needs, beside the weights.
+  OptimizerState<Backend>& optimizer_state() { return state_; }
+  std::uint64_t batches() const { return batches_; }
+  void set_batches(std::uint64_t count) { batches_ = count; }
 
  private:
   /// About as many rows as keep single-threaded matrix products fast; see the README on performance.
@@ -98,19 +101,17 @@ class Training {
 
   /// A run of a batch's rows with everything that its passes need.
   struct Shard {
-    explicit Shard(const Model& model) : gradients(model.parameters()) {
-      tape.bind(model.weights().data(), gradients.data());
-    }
+    explicit Shard(const Model& model) : quiet(model.weights().data()), gradients(model.parameters()) {}
 
-    void forward(const Model& model, const Batch& batch, std::size_t first, std::size_t count,
-                 const DropoutPlan& plan) {
-      tape.reset();
-      tape.bind(model.weights().data(), gradients.data());
+    void forward(Tape<Backend>& on, const Model& model, const Batch& batch, std::size_t first,
+                 std::size_t count, const DropoutPlan& plan, double smoothing) {
+      on.reset();
+      on.bind(model.weights().data(), gradients.data());
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
-      model.encoder_network().run(tape, model.encoder_input(source, plan), encoding);
+      model.encoder_network().run(on, model.encoder_input(source, plan), encoding);
       const auto& decoder = model.decoder_network();
-      decoder.run(tape,
+      decoder.run(on,
                   {decoder.remember(encoding.outputs), encoding.begin, encoding.length, encoding.last,
                    encoding.packing.rank()},
                   target, Model::Decoder::Inputs::shifted, plan, pass);
@@ -119,11 +120,19 @@ class Training {
         labels[row] = target.at(sentence, t);
       });
       const double share = 1.0 / static_cast<double>(model.max_length());
-      const Variable<Backend> nats = cross_entropy(decoder.logits(pass.outputs, Result::overwritten),
-                                                   tape.keep(labels), static_cast<Scalar>(share));
-      loss.nats = Backend::sum(nats.size(), nats.value);
+      const Variable<Backend> logits = decoder.logits(pass.outputs, Result::overwritten);
+      const Index* wanted = on.keep(labels);
+      const auto total = [](const Variable<Backend>& rows) { return Backend::sum(rows.size(), rows.value); };
+      if (smoothing == 0) {
+        loss.nats = total(cross_entropy(logits, wanted, static_cast<Scalar>(share)));
+        loss.sum = loss.nats * share;
+      } else {
+        const auto both = smoothed_cross_entropy(logits, wanted, static_cast<Scalar>(share),
+                                                 static_cast<Scalar>(smoothing));
+        loss.nats = total(both.nats);
+        loss.sum = total(both.losses) * share;
+      }
       loss.tokens = labels.size();
-      loss.sum = loss.nats * share;
     }
 
     void backward() {
@@ -132,7 +141,7 @@ class Training {
       tape.play();
     }
 
-    Tape<Backend> tape;
+    Tape<Backend> tape, quiet;  // one that records, one that does not
     ParameterBlock<Backend> gradients;
     detail::Encoding<Cell, Backend> encoding;
     detail::DecoderPass<Cell, Backend> pass;
@@ -140,15 +149,34 @@ class Training {
     Loss loss;
   };
 
+  Loss run(const Batch& batch, const DropoutPlan& plan, Tape<Backend> Shard::*tape, double smoothing) {
+    const Model& model = *model_;
+    batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
+    const std::size_t rows = batch.source.rows();
+    used_ = (rows + shard_rows - 1) / shard_rows;
+    while (shards_.size() < used_) shards_.push_back(std::make_unique<Shard>(model));
+    const blas::SingleThreaded keep_to_this_thread;
+    workers_.run(used_, [&](std::size_t s) {
+      // Shards of equal size, give or take one row.
+      const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
+      Shard& shard = *shards_[s];
+      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing);
+    });
+    Loss total;
+    for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;
+    return total;
+  }
+
   Model* model_;
   Optimizer optimizer_;
   StepOptions options_;
   Workers workers_;
   ParameterBlock<Backend> gradients_;
-  typename Optimizer::template State<Backend> state_;
+  OptimizerState<Backend> state_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::size_t used_ = 0;
-  std::uint64_t batches_ = 0;
+  std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
+  double rate_factor_ = 1;
   bool ready_ = false, has_gradients_ = false;
 };
 

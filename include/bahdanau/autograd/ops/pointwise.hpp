@@ -60,7 +60,7 @@ Variable<A> binary(std::string_view where, const Variable<A>& a, const Variable<
   if constexpr (std::same_as<A, B>) {
     using T = typename B::Scalar;
     const bool broadcast = a.shape != b.shape;
-    if (broadcast && b.size() != a.cols())
+    if (broadcast && (b.rows() != 1 || b.cols() != a.cols()))
       fail(where, "two of one shape, or " + a.shape.text() + " and a row of " + detail::text(a.cols()),
            b.shape.text());
     const std::size_t cols = a.cols(), stride = broadcast ? 0 : cols;

@@ -136,6 +136,7 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
                            std::size_t first, Result result = Result::fresh) {
   using T = typename B::Scalar;
   detail::require_linear("linear", x, w, first);
+  detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
   const Shape shape{x.rows(), w.rows()};
   const Variable<B> y = result == Result::fresh ? x.tape->variable(shape) : x.tape->overwritten(shape);
@@ -160,6 +161,7 @@ template <Backend B>
 void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first = 0) {
   using T = typename B::Scalar;
   detail::require_linear("add_linear", x, w, first);
+  detail::require_same_tape("add_linear", x, y);
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
   B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(),
           w.value + first, w.cols(), T(1), y.value, w.rows());

@@ -43,8 +43,9 @@ struct GatherRow {
 template <Backend B>
 Variable<B> slice_columns(const Variable<B>& x, std::size_t first, std::size_t count) {
   using T = typename B::Scalar;
-  if (first + count > x.cols())
-    fail("slice_columns", "columns below " + detail::text(x.cols() + 1), detail::text(first + count));
+  if (first > x.cols() || count > x.cols() - first)
+    fail("slice_columns", "first + count of at most " + detail::text(x.cols()),
+         detail::text(first) + " + " + detail::text(count));
   const Variable<B> y = x.tape->variable({x.rows(), count});
   B::for_rows(x.rows(), detail::ColumnsRow<Store, T>{y.value, x.value + first, count, count, x.cols()});
   if (x.gradient)
@@ -64,6 +65,7 @@ Variable<B> concat_columns(std::initializer_list<Variable<B>> parts) {
   const Variable<B> head = *parts.begin();
   std::size_t width = 0;
   for (const Variable<B>& part : parts) {
+    detail::require_same_tape("concat_columns", head, part);
     detail::require_equal("concat_columns", "parts with rows:", head.rows(), part.rows());
     width += part.cols();
   }
@@ -91,6 +93,7 @@ Variable<B> concat_rows(std::span<const Variable<B>> parts) {
   const Variable<B> head = parts[0];
   std::size_t rows = 0;
   for (const Variable<B>& part : parts) {
+    detail::require_same_tape("concat_rows", head, part);
     detail::require_equal("concat_rows", "parts of width", head.cols(), part.cols());
     rows += part.rows();
   }

@@ -19,6 +19,13 @@ struct ExpMinus {
     return pointwise::exp(x - m);
   }
 };
+/// a x + b
+struct ScaleShift {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x, V a, V b) const {
+    return a * x + b;
+  }
+};
 /// y (dy - s), s = Σ y dy
 struct SoftmaxDerivative {
   template <class V>
@@ -95,27 +102,47 @@ template <class T>
 struct CrossEntropyRow {
   T* logits;  // [rows, classes]
   T* nats;    // [rows]
+  T* losses;  // [rows], or null: the smoothed loss
   const Index* target;
   std::size_t classes;
-  T scale;
+  T scale, smoothing;
   bool gradient;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
     T* x = logits + r * classes;
+    const T* in = x;
     const std::size_t label = static_cast<std::size_t>(target[r]);
-    const T picked = x[label];
-    const T largest = lanes.max(classes, pointwise::Identity{}, static_cast<const T*>(x));
-    if (gradient) lanes.map(classes, pointwise::ExpMinus{}, Store<T>{x}, static_cast<const T*>(x), largest);
-    const T total = gradient ? lanes.sum(classes, pointwise::Identity{}, static_cast<const T*>(x))
-                             : lanes.sum(classes, pointwise::ExpMinus{}, static_cast<const T*>(x), largest);
-    // loss = ln Σ e^x - x[label]
-    if (lanes.owns(0)) nats[r] = pointwise::log(total) + largest - picked;
+    const T picked = x[label], share = smoothing / static_cast<T>(classes);
+    const T mean_part = losses ? share * lanes.sum(classes, pointwise::Identity{}, in) : T(0);
+    const T largest = lanes.max(classes, pointwise::Identity{}, in);
+    if (gradient) lanes.map(classes, pointwise::ExpMinus{}, Store<T>{x}, in, largest);
+    const T total = gradient ? lanes.sum(classes, pointwise::Identity{}, in)
+                             : lanes.sum(classes, pointwise::ExpMinus{}, in, largest);
+    if (lanes.owns(0)) {
+      // nats = ln Σ e^x - x[label];  loss = (1 - ε) nats + ε mean_c (ln Σ e^x - x[c])
+      const T log_total = pointwise::log(total) + largest;
+      nats[r] = log_total - picked;
+      if (losses) losses[r] = log_total - (T(1) - smoothing) * picked - mean_part;
+    }
     if (!gradient) return;
-    // dx = scale (softmax x - 1[label])
-    lanes.map(classes, pointwise::Times{}, Store<T>{x}, static_cast<const T*>(x), scale / total);
-    if (lanes.owns(label)) x[label] -= scale;
+    // dx = scale (softmax x - (1 - ε) 1[label] - ε / classes)
+    if (losses)
+      lanes.map(classes, pointwise::ScaleShift{}, Store<T>{x}, in, scale / total, -scale * share);
+    else
+      lanes.map(classes, pointwise::Times{}, Store<T>{x}, in, scale / total);
+    if (lanes.owns(label)) x[label] -= scale * (T(1) - smoothing);
   }
 };
+
+template <Backend B>
+void run_cross_entropy(const Variable<B>& logits, const Variable<B>& nats, typename B::Scalar* losses,
+                       const Index* target, typename B::Scalar scale, typename B::Scalar smoothing) {
+  const bool recording = logits.tape->recording();
+  if (recording && logits.gradient != logits.value)
+    fail("cross_entropy", "logits made with Result::overwritten", "logits with a gradient of their own");
+  B::for_rows(logits.rows(), CrossEntropyRow<typename B::Scalar>{logits.value, nats.value, losses, target,
+                                                                 logits.cols(), scale, smoothing, recording});
+}
 
 }  // namespace detail
 
@@ -143,13 +170,28 @@ Variable<B> softmax(const Variable<B>& scores, const SpanView<B>& spans) {
 /// checked.
 template <Backend B>
 Variable<B> cross_entropy(const Variable<B>& logits, const Index* target, typename B::Scalar scale) {
-  if (logits.tape->recording() && logits.gradient != logits.value)
-    fail("cross_entropy", "logits made with Result::overwritten", "logits with a gradient of their own");
   const Variable<B> nats = logits.tape->constant({logits.rows()});
-  B::for_rows(logits.rows(),
-              detail::CrossEntropyRow<typename B::Scalar>{logits.value, nats.value, target, logits.cols(),
-                                                          scale, logits.tape->recording()});
+  detail::run_cross_entropy<B>(logits, nats, nullptr, target, scale, 0);
   return nats;
+}
+
+/// Both of what a smoothed cross-entropy gives, each [rows].
+template <Backend B>
+struct SmoothedCrossEntropy {
+  Variable<B> nats;    // without smoothing: what perplexity is made of
+  Variable<B> losses;  // with it: what the gradient is of
+};
+
+/// The same with a target that puts ε = `smoothing` evenly on all classes and the rest on the label.
+template <Backend B>
+SmoothedCrossEntropy<B> smoothed_cross_entropy(const Variable<B>& logits, const Index* target,
+                                               typename B::Scalar scale, typename B::Scalar smoothing) {
+  if (!(smoothing >= 0 && smoothing < 1))
+    fail("label_smoothing", "from 0 up to, not including, 1", std::to_string(smoothing));
+  const SmoothedCrossEntropy<B> out{logits.tape->constant({logits.rows()}),
+                                    logits.tape->constant({logits.rows()})};
+  detail::run_cross_entropy<B>(logits, out.nats, out.losses.value, target, scale, smoothing);
+  return out;
 }
 
 }  // namespace bahdanau

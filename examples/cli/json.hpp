@@ -1,0 +1,52 @@
+// JSON as all commands write it: compact, UTF-8 as it is, and numbers with as few digits as bring them back.
+// Appended to a string piece by piece, because the order of keys matters and the objects are large.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <bahdanau/core/array.hpp>
+
+namespace cli::json {
+
+inline void append(std::string& out, const std::string& text) { out += nlohmann::json(text).dump(); }
+
+/// A finite number; a float has the digits of a float, so 0.1f is 0.1.
+inline void append(std::string& out, std::floating_point auto number) {
+  std::array<char, 32> buffer{};
+  out.append(buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr);
+}
+
+template <class T>
+void append(std::string& out, std::span<const T> items) {
+  char before = '[';
+  for (const T& item : items) {
+    out += before;
+    append(out, item);
+    before = ',';
+  }
+  out += items.empty() ? "[]" : "]";
+}
+
+template <class T>
+void append(std::string& out, const std::vector<T>& items) {
+  append(out, std::span<const T>(items));
+}
+
+/// A matrix as an array of its rows.
+template <class T>
+void append(std::string& out, const bahdanau::Array<T, 2>& matrix) {
+  const std::size_t rows = matrix.shape(0), cols = matrix.shape(1);
+  std::vector<std::span<const T>> views;
+  for (std::size_t r = 0; r < rows; ++r) views.emplace_back(matrix.data() + r * cols, cols);
+  append(out, views);
+}
+
+}  // namespace cli::json

@@ -1,0 +1,198 @@
+// Greedy and beam search over several sentences at once.
+// A row that has ended leaves the batch, so the cost follows the hypotheses that still run.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <bahdanau/decode/hypotheses.hpp>
+#include <bahdanau/decode/options.hpp>
+#include <bahdanau/decode/session.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+/// What a search found: for every sentence its hypotheses, best first, and the tree to read them from.
+template <class Scalar>
+struct SearchResult {
+  std::vector<std::vector<Leaf>> found;
+  HypothesisTree<Scalar> tree;
+};
+
+inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size_t model) {
+  return asked != 0 ? asked : std::max(model, 2 * source + 10);
+}
+
+template <class Model>
+SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
+                                            const Greedy& options) {
+  using Scalar = typename Model::Scalar;
+  DecodingSession<Model> session(model, source);
+  SearchResult<Scalar> result;
+  result.found.resize(source.rows());
+  std::vector<Index> parents(source.rows()), sentences(source.rows());
+  std::vector<Token> tokens(source.rows(), reserved::bos);
+  std::vector<double> log_probs(source.rows(), 0), scores(source.rows(), 0);
+  for (std::size_t r = 0; r < source.rows(); ++r) parents[r] = sentences[r] = static_cast<Index>(r);
+  for (std::size_t step = 0; !parents.empty(); ++step) {
+    session.step(parents, sentences, tokens);
+    std::vector<typename HypothesisTree<Scalar>::Row> rows;
+    for (std::size_t r = 0; r < parents.size(); ++r) rows.push_back({parents[r], tokens[r], log_probs[r]});
+    result.tree.add_step(std::move(rows), [&](std::size_t r) { return session.attention(r); });
+    std::size_t running = 0;
+    for (std::size_t r = 0; r < sentences.size(); ++r) {
+      const auto row = session.log_probs(r);
+      const auto best = std::max_element(row.begin(), row.end());
+      const auto token = static_cast<Token>(best - row.begin());
+      const auto sentence = static_cast<std::size_t>(sentences[r]);
+      const double score = scores[r] + static_cast<double>(*best);
+      const std::size_t limit =
+          length_limit(options.max_length, session.length(sentence), model.max_length());
+      if (token == reserved::eos || step + 1 == limit) {
+        result.found[sentence] = {
+            {step, r, token, static_cast<double>(*best), score, token == reserved::eos}};
+        continue;
+      }
+      parents[running] = static_cast<Index>(r);
+      sentences[running] = sentences[r];
+      tokens[running] = token;
+      log_probs[running] = static_cast<double>(*best);
+      scores[running++] = score;
+    }
+    for (auto* list : {&parents, &sentences}) list->resize(running);
+    tokens.resize(running);
+    log_probs.resize(running);
+    scores.resize(running);
+  }
+  return result;
+}
+
+/// The beam of one sentence.
+class SentenceBeam {
+ public:
+  SentenceBeam(const Beam& options, std::size_t limit) : options_(options), limit_(limit) {}
+
+  struct Candidate {
+    std::size_t row;  // that it continues
+    Token token;
+    double log_prob, score;
+  };
+
+  /// Offers the continuations of one row that are among its best.
+  template <class Scalar>
+  void offer(std::size_t row, double score, std::span<const Scalar> log_probs) {
+    // width + 1 of a row are enough: at most one of them is `<eos>`
+    for (std::size_t v = 0; v < log_probs.size(); ++v) {
+      const double log_prob = static_cast<double>(log_probs[v]);
+      if (candidates_.size() == capacity() && score + log_prob <= candidates_.front().score) continue;
+      if (candidates_.size() == capacity()) {
+        std::pop_heap(candidates_.begin(), candidates_.end(), better);
+        candidates_.pop_back();
+      }
+      candidates_.push_back({row, static_cast<Token>(v), log_prob, score + log_prob});
+      std::push_heap(candidates_.begin(), candidates_.end(), better);
+    }
+  }
+
+  /// Chooses among what was offered at `step`: ended hypotheses are kept aside, the `width` best others
+  /// returned.
+  std::vector<Candidate> advance(std::size_t step) {
+    std::sort(candidates_.begin(), candidates_.end(), better);
+    std::vector<Candidate> running;
+    for (const Candidate& c : candidates_) {
+      const bool ended = c.token == reserved::eos;
+      if (!ended && running.size() == options_.width) continue;
+      if (ended || step + 1 == limit_)
+        finished_.push_back({step, c.row, c.token, c.log_prob, c.score, ended});
+      else
+        running.push_back(c);
+    }
+    candidates_.clear();
+    std::sort(finished_.begin(), finished_.end(), [&](const Leaf& a, const Leaf& b) {
+      return ranked(a.score, a.step + 1) > ranked(b.score, b.step + 1);
+    });
+    if (finished_.size() > options_.nbest) finished_.resize(options_.nbest);
+    // Whatever a running hypothesis becomes, its score only falls: this bound is the best it can reach.
+    if (finished_.size() == options_.nbest)
+      std::erase_if(running, [&](const Candidate& c) {
+        return bound(c.score, step + 2) <= ranked(finished_.back().score, finished_.back().step + 1);
+      });
+    return running;
+  }
+
+  std::vector<Leaf> take() { return std::move(finished_); }
+
+ private:
+  static bool better(const Candidate& a, const Candidate& b) {
+    if (a.score != b.score) return a.score > b.score;
+    return a.row != b.row ? a.row < b.row : a.token < b.token;
+  }
+  // Twice the width: if all ended ones are among the best, `width` others are there too.
+  std::size_t capacity() const { return 2 * options_.width; }
+  double ranked(double score, std::size_t length) const {
+    return score / std::pow(static_cast<double>(length), options_.length_power);
+  }
+  double bound(double score, std::size_t next_length) const {
+    return std::max(ranked(score, next_length), ranked(score, limit_));
+  }
+
+  Beam options_;
+  std::size_t limit_;
+  std::vector<Candidate> candidates_;  // a heap with the worst in front
+  std::vector<Leaf> finished_;
+};
+
+template <class Model>
+SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
+                                            const Beam& options) {
+  using Scalar = typename Model::Scalar;
+  if (options.width == 0) fail("Beam.width", "at least 1", "0");
+  if (options.nbest == 0 || options.nbest > options.width)
+    fail("Beam.nbest", "from 1 to the width, " + text(options.width), text(options.nbest));
+  DecodingSession<Model> session(model, source);
+  SearchResult<Scalar> result;
+  std::vector<SentenceBeam> beams;
+  std::vector<Index> parents, sentences;
+  for (std::size_t b = 0; b < source.rows(); ++b) {
+    beams.emplace_back(options, length_limit(options.max_length, session.length(b), model.max_length()));
+    parents.push_back(static_cast<Index>(b));
+  }
+  sentences = parents;
+  std::vector<Token> tokens(parents.size(), reserved::bos);
+  std::vector<double> log_probs(parents.size(), 0), scores(parents.size(), 0);
+  for (std::size_t step = 0; !parents.empty(); ++step) {
+    session.step(parents, sentences, tokens);
+    std::vector<typename HypothesisTree<Scalar>::Row> rows;
+    for (std::size_t r = 0; r < parents.size(); ++r) {
+      rows.push_back({parents[r], tokens[r], log_probs[r]});
+      beams[static_cast<std::size_t>(sentences[r])].offer(r, scores[r], session.log_probs(r));
+    }
+    result.tree.add_step(std::move(rows), [&](std::size_t r) { return session.attention(r); });
+    parents.clear();
+    tokens.clear();
+    log_probs.clear();
+    scores.clear();
+    std::vector<Index> next;
+    for (std::size_t i = 0; i < sentences.size();) {  // rows of a sentence lie together
+      const Index sentence = sentences[i];
+      while (i < sentences.size() && sentences[i] == sentence) ++i;
+      for (const auto& c : beams[static_cast<std::size_t>(sentence)].advance(step)) {
+        parents.push_back(static_cast<Index>(c.row));
+        next.push_back(sentence);
+        tokens.push_back(c.token);
+        log_probs.push_back(c.log_prob);
+        scores.push_back(c.score);
+      }
+    }
+    sentences = std::move(next);
+  }
+  for (SentenceBeam& beam : beams) result.found.push_back(beam.take());
+  return result;
+}
+
+}  // namespace detail
+}  // namespace bahdanau

@@ -1,0 +1,101 @@
+// A decoding session: encoded sentences, and any number of hypotheses over them that move on step by step.
+// States stay on the device; two tapes take turns, so a step reads the last one's states and copies nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <bahdanau/autograd/ops/log_softmax.hpp>
+#include <bahdanau/model/encoder_decoder.hpp>
+
+namespace bahdanau::detail {
+
+/// What greedy and beam search share: rows of hypotheses, each over one of the encoded sentences.
+template <class Model>
+class DecodingSession {
+ public:
+  using B = typename Model::Backend;
+  using C = typename Model::Cell;
+  using Scalar = typename Model::Scalar;
+
+  /// Encodes the sentences; there is one row for each, before its first step.
+  DecodingSession(const Model& model, const Sequences& source)
+      : model_(&model),
+        source_tape_(model.weights().data()),
+        tapes_{Tape<B>(model.weights().data()), Tape<B>(model.weights().data())} {
+    source.check("translate", model.vocabularies().source.size());
+    model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
+    memory_ = model.decoder_network().remember(encoding_.outputs);
+    states_ = encoding_.last;
+    first_rows_.assign(encoding_.packing.rank().begin(), encoding_.packing.rank().end());
+  }
+
+  std::size_t length(std::size_t sentence) const {
+    return static_cast<std::size_t>(encoding_.length[sentence]);
+  }
+
+  /// One step for rows that continue the rows `parents` of the step before (sentences, at the first step),
+  /// each over `sentences[row]`, with `tokens[row]` as input.
+  void step(std::span<const Index> parents, std::span<const Index> sentences, std::span<const Token> tokens) {
+    Tape<B>& tape = tapes_[turn_ = 1 - turn_];
+    tape.reset();
+    const std::size_t rows = parents.size();
+    rows_.assign(parents.begin(), parents.end());
+    if (!started_)  // encoders keep their rows in an order of their own
+      for (Index& row : rows_) row = first_rows_[static_cast<std::size_t>(row)];
+    started_ = true;
+    begin_.clear();
+    length_.clear();
+    for (const Index sentence : sentences) {
+      begin_.push_back(encoding_.begin[static_cast<std::size_t>(sentence)]);
+      length_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
+    }
+    const Spans<B> spans(tape, begin_, length_);
+    const Index* from = tape.keep(rows_);
+    for (auto& layer : states_)
+      for (auto& part : layer) part = gather_rows(on(tape, part), from, rows);
+    const Memory<B> memory{on(tape, memory_.keys), on(tape, memory_.values)};
+    const auto& decoder = model_->decoder_network();
+    const Variable<B> embedded = decoder.embed(tape, tape.keep(tokens), rows);
+    const Variable<B> weights = decoder.step(memory, spans.view(), embedded, states_);
+    const Variable<B> logits = decoder.logits(hidden(states_.back()));
+    log_softmax_in_place(logits);
+    vocabulary_ = logits.cols();
+    log_probs_.resize(logits.size());
+    B::download(logits.value, logits.size(), log_probs_.data());
+    weights_.resize(weights.size());
+    B::download(weights.value, weights.size(), weights_.data());
+    offsets_.assign(1, 0);
+    for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
+  }
+
+  /// ln p of every token to follow in a row.
+  std::span<const Scalar> log_probs(std::size_t row) const {
+    return {log_probs_.data() + row * vocabulary_, vocabulary_};
+  }
+  /// The attention of the last step in a row.
+  std::span<const Scalar> attention(std::size_t row) const {
+    return {weights_.data() + offsets_[row], offsets_[row + 1] - offsets_[row]};
+  }
+
+ private:
+  /// A variable of another tape, which outlives this use, as a constant on this one.
+  static Variable<B> on(Tape<B>& tape, const Variable<B>& v) { return tape.borrow(v.value, v.shape); }
+
+  const Model* model_;
+  Tape<B> source_tape_;
+  std::array<Tape<B>, 2> tapes_;
+  std::size_t turn_ = 0;
+  bool started_ = false;
+  Encoding<C, B> encoding_;
+  Memory<B> memory_;
+  std::vector<CellState<C, B>> states_;
+  std::vector<Index> first_rows_, rows_, begin_, length_;
+  std::vector<Scalar> log_probs_, weights_;
+  std::vector<std::size_t> offsets_;
+  std::size_t vocabulary_ = 0;
+};
+
+}  // namespace bahdanau::detail

@@ -1,0 +1,106 @@
+// Text to text: `EncoderDecoder::translate`, for one sentence or many, greedily or with a beam.
+// Nothing is cut: a source may be longer than anything seen in training.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/decode/search.hpp>
+#include <bahdanau/decode/token_row.hpp>
+#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/text/tokenize.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+/// A found hypothesis as people and programs read it.
+template <class Model>
+Translation read_leaf(const Model& model, const HypothesisTree<typename Model::Scalar>& tree,
+                      const Leaf& leaf, std::span<const Token> source,
+                      const std::vector<std::string>& source_words, bool replace_unknown) {
+  const Vocabularies& v = model.vocabularies();
+  Translation t;
+  t.source = spelled(v.source, source);
+  t.score = leaf.score;
+  t.attention = Array<float, 2>::from_shape({leaf.step + 1, source.size()});
+  std::vector<std::string> words;
+  tree.for_tokens(leaf, [&](Token token, double log_prob, auto weights) {
+    std::copy(weights.begin(), weights.end(), t.attention.data() + t.target.size() * source.size());
+    std::string word = v.target.token(token);
+    if (replace_unknown && token == reserved::unk) {
+      // `<eos>` is no word of the source: the best among the others.
+      const auto best = std::max_element(weights.begin(), weights.end() - (weights.size() > 1 ? 1 : 0));
+      const auto at = static_cast<std::size_t>(best - weights.begin());
+      if (at < source_words.size()) word = source_words[at];
+    }
+    t.target.push_back(word);
+    t.log_probs.push_back(log_prob);
+    if (token != reserved::eos) words.push_back(std::move(word));
+  });
+  t.text = detokenize(words, v.text.tokens);
+  return t;
+}
+
+/// All hypotheses of all sentences, in their order.
+template <class Model, class Options>
+std::vector<std::vector<Translation>> translate_all(const Model& model,
+                                                    std::span<const std::string> sentences,
+                                                    const Options& options) {
+  if (sentences.empty()) return {};
+  const Vocabularies& v = model.vocabularies();
+  std::vector<std::vector<std::string>> words;
+  std::vector<std::vector<Token>> rows;
+  for (const std::string& sentence : sentences) {
+    words.push_back(tokenize(sentence, v.text));
+    rows.push_back(v.source.encode(words.back()));
+    rows.back().push_back(reserved::eos);
+  }
+  const auto result = search(model, Sequences::from_rows(rows), options);
+  std::vector<std::vector<Translation>> out(sentences.size());
+  for (std::size_t b = 0; b < sentences.size(); ++b)
+    for (const Leaf& leaf : result.found[b])
+      out[b].push_back(read_leaf(model, result.tree, leaf, rows[b], words[b], options.replace_unknown));
+  return out;
+}
+
+/// The best one of each.
+inline std::vector<Translation> best_of(std::vector<std::vector<Translation>> all) {
+  std::vector<Translation> out;
+  for (auto& list : all) out.push_back(std::move(list.front()));
+  return out;
+}
+
+}  // namespace detail
+
+/// The `nbest` translations of every sentence, best first, all sentences in one batch.
+template <class Model>
+std::vector<std::vector<Translation>> translate_nbest(const Model& model,
+                                                      std::span<const std::string> sentences,
+                                                      const Beam& beam) {
+  return detail::translate_all(model, sentences, beam);
+}
+
+template <class C, class S, class B, class E>
+requires detail::Composes<C, S, B, E> Translation
+EncoderDecoder<C, S, B, E>::translate(std::string_view sentence, const Greedy& options)
+const { return std::move(translate(std::vector<std::string>{std::string(sentence)}, options).front()); }
+template <class C, class S, class B, class E>
+requires detail::Composes<C, S, B, E> Translation
+EncoderDecoder<C, S, B, E>::translate(std::string_view sentence, const Beam& options)
+const { return std::move(translate(std::vector<std::string>{std::string(sentence)}, options).front()); }
+template <class C, class S, class B, class E>
+requires detail::Composes<C, S, B, E> std::vector<Translation> EncoderDecoder<C, S, B, E>::translate(
+    std::span<const std::string> sentences, const Greedy& options)
+const { return detail::best_of(detail::translate_all(*this, sentences, options)); }
+template <class C, class S, class B, class E>
+requires detail::Composes<C, S, B, E> std::vector<Translation> EncoderDecoder<C, S, B, E>::translate(
+    std::span<const std::string> sentences, const Beam& options)
+const { return detail::best_of(detail::translate_all(*this, sentences, options)); }
+
+}  // namespace bahdanau

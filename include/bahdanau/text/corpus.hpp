@@ -1,0 +1,150 @@
+// A corpus: sentence pairs as rows of token ids, with the vocabularies that they were numbered by.
+// Rows end in `<eos>` and are cut to `max_length` as d2l cuts them; how many were is said, not hidden.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/core/random.hpp>
+#include <bahdanau/text/pairs.hpp>
+#include <bahdanau/text/vocabularies.hpp>
+
+namespace bahdanau {
+
+/// How a file of sentence pairs becomes a corpus.
+struct CorpusOptions {
+  std::size_t max_pairs = 0;      // 0: all
+  std::size_t min_frequency = 2;  // rarer tokens become `<unk>`
+  std::size_t max_length = 10;    // of a row, `<eos>` included
+  Tokens tokens = Tokens::words;
+  bool lowercase = true;
+  BadLines bad_lines = BadLines::fail;
+
+  TextOptions text() const { return {tokens, lowercase, max_length}; }
+};
+
+/// Sentence pairs ready for training.
+class Corpus {
+ public:
+  using Rows = std::vector<std::vector<Token>>;
+
+  /// Reads tab-separated pairs and builds the vocabularies from them. Throws with path and line for what is
+  /// no pair, and for a file without pairs.
+  static Corpus read(const std::filesystem::path& path, const CorpusOptions& options = {}) {
+    return read_with(path, options, std::nullopt);
+  }
+
+  /// Reads pairs that are numbered by the vocabularies of another corpus or of a model: a validation set,
+  /// say.
+  static Corpus read(const std::filesystem::path& path, const Vocabularies& vocabularies,
+                     CorpusOptions options = {}) {
+    options.tokens = vocabularies.text.tokens;
+    options.lowercase = vocabularies.text.lowercase;
+    options.max_length = vocabularies.text.max_length;
+    return read_with(path, options, vocabularies);
+  }
+
+  /// A corpus of pairs in memory; options as for a file.
+  static Corpus from_pairs(std::span<const SentencePair> pairs, const CorpusOptions& options = {}) {
+    Words source, target;
+    for (const SentencePair& pair : pairs) {
+      source.push_back(tokenize(pair.source, options.text()));
+      target.push_back(tokenize(pair.target, options.text()));
+    }
+    return make("Corpus", std::move(source), std::move(target), options, std::nullopt);
+  }
+
+  std::size_t size() const { return source_.size(); }
+  const Vocabularies& vocabularies() const { return vocabularies_; }
+  const Rows& source() const { return source_; }
+  const Rows& target() const { return target_; }
+  /// Rows, on either side, that were longer than `max_length`.
+  std::size_t cut_rows() const { return cut_; }
+  /// Lines that were left out on request, because they were no pairs.
+  std::size_t skipped_lines() const { return skipped_; }
+  /// Valid target tokens, `<eos>` included.
+  std::size_t target_tokens() const {
+    std::size_t total = 0;
+    for (const auto& row : target_) total += row.size();
+    return total;
+  }
+
+  /// Splits off `count` randomly chosen pairs: first what is left, then those. Both keep the vocabularies.
+  std::pair<Corpus, Corpus> split(std::size_t count, std::uint64_t seed = 0) const {
+    if (count == 0 || count >= size())
+      fail("Corpus::split", "from 1 to " + detail::text(size() - 1) + " pairs", detail::text(count));
+    std::vector<std::size_t> order = shuffled(size(), random::Key{seed});
+    std::vector<bool> chosen(size());
+    for (std::size_t i = 0; i < count; ++i) chosen[order[i]] = true;
+    Corpus rest(vocabularies_), part(vocabularies_);
+    for (std::size_t i = 0; i < size(); ++i) {
+      Corpus& into = chosen[i] ? part : rest;
+      into.source_.push_back(source_[i]);
+      into.target_.push_back(target_[i]);
+    }
+    return {std::move(rest), std::move(part)};
+  }
+
+  /// A permutation of 0, ..., n - 1 that only the key decides.
+  static std::vector<std::size_t> shuffled(std::size_t n, random::Key key) {
+    std::vector<std::size_t> order(n);
+    for (std::size_t i = 0; i < n; ++i) order[i] = i;
+    for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[key.bits(i) % i]);
+    return order;
+  }
+
+ private:
+  using Words = std::vector<std::vector<std::string>>;
+
+  explicit Corpus(Vocabularies vocabularies) : vocabularies_(std::move(vocabularies)) {}
+
+  static Corpus read_with(const std::filesystem::path& path, const CorpusOptions& options,
+                          const std::optional<Vocabularies>& given) {
+    PairReader reader(path, options.bad_lines);
+    Words source, target;
+    SentencePair pair;
+    while ((options.max_pairs == 0 || source.size() < options.max_pairs) && reader.next(pair)) {
+      source.push_back(tokenize(pair.source, options.text()));
+      target.push_back(tokenize(pair.target, options.text()));
+    }
+    Corpus corpus = make(path.string(), std::move(source), std::move(target), options, given);
+    corpus.skipped_ = reader.skipped();
+    return corpus;
+  }
+
+  static Corpus make(const std::string& where, Words source, Words target, const CorpusOptions& options,
+                     const std::optional<Vocabularies>& given) {
+    if (source.empty()) fail(where, "at least one sentence pair", "none");
+    if (options.max_length == 0) fail(where, "a max_length of at least 1", "0");
+    Corpus corpus(given ? *given
+                        : Vocabularies{Vocabulary::build(source, options.min_frequency),
+                                       Vocabulary::build(target, options.min_frequency), options.text()});
+    const auto number = [&](const Words& words, const Vocabulary& vocabulary, Rows& rows) {
+      rows.reserve(words.size());
+      for (const auto& sentence : words) {
+        std::vector<Token> row = vocabulary.encode(sentence);
+        row.push_back(reserved::eos);
+        if (row.size() > options.max_length) {
+          row.resize(options.max_length);
+          ++corpus.cut_;
+        }
+        rows.push_back(std::move(row));
+      }
+    };
+    number(source, corpus.vocabularies_.source, corpus.source_);
+    number(target, corpus.vocabularies_.target, corpus.target_);
+    return corpus;
+  }
+
+  Vocabularies vocabularies_;
+  Rows source_, target_;
+  std::size_t cut_ = 0, skipped_ = 0;
+};
+
+}  // namespace bahdanau

@@ -1,0 +1,82 @@
+// The batches of an epoch: which pairs come together, and in what order.
+// The order is a function of seed and epoch alone, so that a resumed training sees the same batches.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <bahdanau/core/random.hpp>
+#include <bahdanau/model/batch.hpp>
+#include <bahdanau/text/corpus.hpp>
+
+namespace bahdanau {
+
+/// How pairs are put into batches.
+enum class Grouping {
+  random,     // any pairs together, as d2l has it
+  by_length,  // pairs of similar lengths together; the batches still come in random order
+};
+
+/// The order of all pairs in one epoch; batches are runs of it.
+class EpochPlan {
+ public:
+  EpochPlan(const Corpus& corpus, std::size_t batch, Grouping grouping, random::Key key)
+      : batch_(batch), order_(Corpus::shuffled(corpus.size(), key)) {
+    if (batch == 0) fail("batch", "at least 1 pair", "0");
+    const std::size_t batches = (order_.size() + batch - 1) / batch;
+    for (std::size_t b = 0; b < batches; ++b) starts_.push_back(b * batch);
+    if (grouping == Grouping::by_length) group(corpus, key);
+  }
+
+  std::size_t batches() const { return starts_.size(); }
+  /// The pairs of a batch; the one that holds the last pairs may be smaller.
+  std::span<const std::size_t> pairs(std::size_t batch) const {
+    const std::size_t begin = starts_[batch];
+    return {order_.data() + begin, std::min(batch_, order_.size() - begin)};
+  }
+
+ private:
+  void group(const Corpus& corpus, random::Key key) {
+    // Sorted within pools, so that which pairs meet still changes from epoch to epoch.
+    const std::size_t pool = 100 * batch_;
+    for (std::size_t begin = 0; begin < order_.size(); begin += pool) {
+      const auto first = order_.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto last = order_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + pool, order_.size()));
+      std::stable_sort(first, last, [&](std::size_t a, std::size_t b) {
+        const auto lengths = [&](std::size_t i) {
+          return std::pair(corpus.target()[i].size(), corpus.source()[i].size());
+        };
+        return lengths(a) < lengths(b);
+      });
+    }
+    const auto shuffle = Corpus::shuffled(starts_.size(), key.derive(1));
+    std::vector<std::size_t> starts;
+    for (const std::size_t b : shuffle) starts.push_back(starts_[b]);
+    starts_ = std::move(starts);
+  }
+
+  std::size_t batch_;
+  std::vector<std::size_t> order_, starts_;
+};
+
+/// Some pairs of a corpus as a batch, as wide as the longest of them.
+inline Batch make_batch(const Corpus& corpus, std::span<const std::size_t> pairs) {
+  const auto pick = [&](const Corpus::Rows& rows) {
+    std::size_t width = 0;
+    for (const std::size_t i : pairs) width = std::max(width, rows[i].size());
+    auto ids = Array<Token, 2>::from_shape({pairs.size(), width});
+    std::fill(ids.begin(), ids.end(), reserved::pad);
+    std::vector<Index> lengths;
+    for (std::size_t r = 0; r < pairs.size(); ++r) {
+      std::copy(rows[pairs[r]].begin(), rows[pairs[r]].end(), ids.data() + r * width);
+      lengths.push_back(static_cast<Index>(rows[pairs[r]].size()));
+    }
+    return Sequences(std::move(ids), std::move(lengths));
+  };
+  return {pick(corpus.source()), pick(corpus.target())};
+}
+
+}  // namespace bahdanau

@@ -1,0 +1,37 @@
+// What training says of an epoch: to a callback, to the progress line, and at the end as a list.
+// Plain numbers; nothing here prints.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <bahdanau/train/loss.hpp>
+
+namespace bahdanau {
+
+/// One epoch.
+struct EpochReport {
+  std::uint64_t epoch = 0;           // from 1
+  Loss training{};                   // summed over the epoch's batches, while the weights moved
+  std::optional<Loss> validation{};  // after the epoch, without dropout
+  double seconds = 0;                // in training, without validation
+  double rate_factor = 1;            // of the schedule
+  bool best = false;                 // the lowest loss so far
+
+  double tokens_per_second() const {
+    return seconds > 0 ? static_cast<double>(training.tokens) / seconds : 0;
+  }
+  /// What is compared between epochs: nats per token, the validation's where there is one.
+  double criterion() const { return validation ? validation->nats_per_token() : training.nats_per_token(); }
+};
+
+/// What `fit` did.
+struct TrainingReport {
+  std::vector<EpochReport> epochs;
+  std::uint64_t best_epoch = 0;  // whose weights the model has, if there was a validation set
+  bool stopped_early = false;
+};
+
+}  // namespace bahdanau

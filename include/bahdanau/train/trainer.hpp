@@ -1,0 +1,230 @@
+// The trainer: epochs over a corpus, with validation, early stopping, checkpoints and a progress bar.
+// Seed, data and settings decide the result to the bit; threads, interruptions and the display do not.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <bahdanau/text/corpus.hpp>
+#include <bahdanau/train/batches.hpp>
+#include <bahdanau/train/checkpoint.hpp>
+#include <bahdanau/train/progress.hpp>
+#include <bahdanau/train/report.hpp>
+#include <bahdanau/train/schedule.hpp>
+#include <bahdanau/train/training.hpp>
+
+namespace bahdanau {
+
+/// Settings of a training; the defaults are d2l's.
+struct TrainerOptions {
+  std::size_t epochs = 250;
+  std::size_t batch = 64;
+  double clip = 1;          // bound of the gradient's global norm; 0 does not clip
+  std::uint64_t seed = 0;   // of the order of the pairs and of dropout
+  std::size_t threads = 0;  // 0: one a core
+  Grouping grouping = Grouping::random;
+  Schedule schedule{};
+  double label_smoothing = 0;
+  std::size_t patience = 0;  // epochs without a better validation loss before training stops; 0: never
+  Progress progress = Progress::automatic;
+  std::filesystem::path checkpoint{};  // where to keep one; empty: nowhere
+  std::size_t checkpoint_every = 0;    // batches; 0: after every epoch
+  bool resume = false;                 // go on from the checkpoint, if there is one
+  std::function<void(const EpochReport&)> on_epoch{};
+};
+
+/// Trains a model on a corpus.
+template <class Model, class Optimizer = Adam>
+class Trainer {
+ public:
+  using Backend = typename Model::Backend;
+
+  /// The model must outlive this object.
+  explicit Trainer(Model& model, Optimizer optimizer = {}, TrainerOptions options = {})
+      : model_(&model),
+        options_(std::move(options)),
+        training_(model, optimizer,
+                  {options_.clip, options_.threads, options_.seed, options_.label_smoothing}),
+        good_(model.parameters()),
+        best_(model.parameters()) {
+    if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
+  }
+
+  /// Trains for `epochs`, or until `stop`. With a validation set the model ends with the weights of the epoch
+  /// that did best on it. Throws where the loss is no longer finite; the model then has its weights from
+  /// before that epoch.
+  TrainingReport fit(const Corpus& corpus) { return run(corpus, nullptr); }
+  TrainingReport fit(const Corpus& corpus, const Corpus& validation) { return run(corpus, &validation); }
+
+  /// Ends `fit` after the current epoch; for the callback.
+  void stop() { stop_ = true; }
+
+ private:
+  TrainingReport run(const Corpus& corpus, const Corpus* validation) {
+    require_vocabulary(corpus);
+    if (validation) require_vocabulary(*validation);
+    state_ = {};
+    state_.settings = settings(corpus, validation);
+    stop_ = false;
+    copy_weights(good_);
+    copy_weights(best_);
+    if (options_.resume && !options_.checkpoint.empty() && std::filesystem::exists(options_.checkpoint))
+      restore(validation);
+    detail::ProgressDisplay display(options_.progress, options_.epochs, state_.epoch + 1);
+    while (state_.epoch < options_.epochs && !stop_) {
+      EpochReport report = train_epoch(corpus, validation, display);
+      if (validation) report.validation = evaluate(*validation);
+      finish_epoch(report, validation != nullptr);
+      display.epoch(report);
+      if (!options_.checkpoint.empty()) save(validation);
+      if (options_.on_epoch) options_.on_epoch(report);
+    }
+    display.finish();
+    if (validation && state_.report.best_epoch > 0) model_->weights() = best_;
+    return state_.report;
+  }
+
+  EpochReport train_epoch(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
+    using Clock = std::chrono::steady_clock;
+    const EpochPlan plan(corpus, options_.batch, options_.grouping,
+                         random::Key{options_.seed}.derive(7).derive(state_.epoch));
+    if (state_.batch == 0) copy_weights(good_);
+    EpochReport report{.epoch = state_.epoch + 1};
+    const auto start = Clock::now();
+    const double before = state_.seconds;
+    for (; state_.batch < plan.batches();) {
+      training_.scale_rate(state_.schedule.at(options_.schedule, training_.optimizer_state().steps));
+      const Loss loss = training_.loss(make_batch(corpus, plan.pairs(state_.batch)));
+      if (!std::isfinite(loss.sum)) give_up("a finite loss", loss.sum);
+      training_.backward();
+      try {
+        training_.step();
+      } catch (const Error&) {
+        give_up("a finite gradient of the loss", loss.sum);
+      }
+      state_.running += loss;
+      ++state_.batch;
+      state_.seconds = before + std::chrono::duration<double>(Clock::now() - start).count();
+      report.training = state_.running;
+      report.seconds = state_.seconds;
+      display.batch(report, state_.batch, plan.batches());
+      if (!options_.checkpoint.empty() && options_.checkpoint_every != 0 &&
+          state_.batch % options_.checkpoint_every == 0 && state_.batch < plan.batches())
+        save(validation);
+    }
+    report.training = state_.running;
+    report.seconds = state_.seconds;
+    report.rate_factor = state_.schedule.factor;
+    return report;
+  }
+
+  void finish_epoch(EpochReport& report, bool validated) {
+    const auto& epochs = state_.report.epochs;
+    const std::uint64_t best = state_.report.best_epoch;
+    report.best = best == 0 || report.criterion() < epochs[static_cast<std::size_t>(best) - 1].criterion();
+    if (report.best) {
+      state_.report.best_epoch = report.epoch;
+      if (validated) copy_weights(best_);
+    }
+    state_.report.epochs.push_back(report);
+    state_.schedule.observe(options_.schedule, report.criterion());
+    state_.running = {};
+    state_.seconds = 0;
+    state_.batch = 0;
+    ++state_.epoch;
+    if (validated && options_.patience > 0 && report.epoch - state_.report.best_epoch >= options_.patience) {
+      state_.report.stopped_early = true;
+      stop_ = true;
+    }
+  }
+
+  Loss evaluate(const Corpus& validation) {
+    Loss total;
+    std::vector<std::size_t> pairs;
+    for (std::size_t begin = 0; begin < validation.size(); begin += options_.batch) {
+      pairs.clear();
+      for (std::size_t i = begin; i < std::min(validation.size(), begin + options_.batch); ++i)
+        pairs.push_back(i);
+      total += training_.evaluate(make_batch(validation, pairs));
+    }
+    return total;
+  }
+
+  [[noreturn]] void give_up(std::string_view expected, double loss) {
+    model_->weights() = good_;
+    fail(
+        "training, epoch " + detail::text(state_.epoch + 1) + ", batch " + detail::text(state_.batch + 1),
+        expected, "a loss of " + std::to_string(loss),
+        "the model has its weights from before this epoch; lower the learning rate or the bound of clipping");
+  }
+
+  void copy_weights(ParameterBlock<Backend>& to) const { to = model_->weights(); }
+
+  void require_vocabulary(const Corpus& corpus) const {
+    if (!(corpus.vocabularies() == model_->vocabularies()))
+      fail("Trainer", "a corpus with the model's vocabularies", "a corpus with others",
+           "read it with Corpus::read(path, model.vocabularies())");
+  }
+
+  CheckpointBlocks<Backend> blocks(const Corpus* validation) {
+    auto& optimizer = training_.optimizer_state();
+    return {&model_->weights(), &optimizer.first, &optimizer.second, validation ? &best_ : nullptr, &good_};
+  }
+  void save(const Corpus* validation) {
+    state_.batches = training_.batches();
+    state_.optimizer_steps = training_.optimizer_state().steps;
+    write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validation));
+  }
+  void restore(const Corpus* validation) {
+    state_ = read_checkpoint<Backend>(options_.checkpoint, state_.settings, model_->parameters(),
+                                      blocks(validation));
+    training_.set_batches(state_.batches);
+    training_.optimizer_state().steps = state_.optimizer_steps;
+  }
+
+  /// What decides the result, beside the number of epochs.
+  std::map<std::string, std::string> settings(const Corpus& corpus, const Corpus* validation) const {
+    const auto number = [](double x) { return nlohmann::json(x).dump(); };
+    const auto& o = options_;
+    return {{"cell", std::string(Model::Cell::name)},
+            {"score", std::string(Model::Score::name)},
+            {"encoder", std::string(Model::Encoder::name)},
+            {"dropout", number(static_cast<double>(model_->config().dropout))},
+            {"final_state", std::string(name(model_->config().final_state))},
+            {"optimizer", std::string(Optimizer::name)},
+            {"rate", number(training_.optimizer().rate)},
+            {"batch", detail::text(o.batch)},
+            {"clip", number(o.clip)},
+            {"seed", detail::text(o.seed)},
+            {"grouping", o.grouping == Grouping::random ? "random" : "by_length"},
+            {"label_smoothing", number(o.label_smoothing)},
+            {"schedule", detail::text(o.schedule.warm_up) + "/" + detail::text(o.schedule.patience) + "/" +
+                             number(o.schedule.decay)},
+            {"data", fingerprint(corpus)},
+            {"validation", validation ? fingerprint(*validation) : "none"}};
+  }
+
+  static std::string fingerprint(const Corpus& corpus) {
+    random::Key key{corpus.size()};
+    for (const auto* rows : {&corpus.source(), &corpus.target()})
+      for (const auto& row : *rows)
+        for (const Token id : row) key = key.derive(static_cast<std::uint64_t>(id));
+    return detail::text(corpus.size()) + " pairs, fingerprint " + detail::text(key.state);
+  }
+
+  Model* model_;
+  TrainerOptions options_;
+  Training<Model, Optimizer> training_;
+  ParameterBlock<Backend> good_, best_;
+  CheckpointState state_;
+  bool stop_ = false;
+};
+
+}  // namespace bahdanau

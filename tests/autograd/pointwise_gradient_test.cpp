@@ -1,0 +1,92 @@
+// The adjoints of the pointwise operations and the reductions, against central differences.
+// Widths beyond one vector, so that tails count.
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+
+using namespace bahdanau::test;
+using bahdanau::Shape;
+using V = DoubleVariable;
+
+namespace {
+
+/// Inputs are normal numbers; this makes positive ones of them that stay away from 0.
+V positive(const V& x) { return affine(x * x, 1.0, 0.5); }
+
+double error_of(V (*f)(const V&), const Shape& shape) {
+  return gradient_error([f](DoubleTape&, Inputs in) { return f(in[0]); }, {shape});
+}
+double error_of(V (*f)(const V&, const V&), const Shape& a, const Shape& b) {
+  return gradient_error([f](DoubleTape&, Inputs in) { return f(in[0], in[1]); }, {a, b});
+}
+
+}  // namespace
+
+TEST_CASE("functions of one array pass the gradient check", "[ops][gradient]") {
+  for (const Shape& shape : {Shape{3, 11}, Shape{1}, Shape{2, 3, 4}}) {
+    CAPTURE(shape.text());
+    CHECK(error_of([](const V& x) { return tanh(x); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return sigmoid(x); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return exp(x); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return log(positive(x)); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return affine(x, -1.5, 0.25); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return -x; }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return 2.5 * x; }, shape) <= gradient_tolerance);
+  }
+}
+
+TEST_CASE("functions of two arrays pass the gradient check", "[ops][gradient]") {
+  for (const Shape& shape : {Shape{3, 11}, Shape{5}}) {
+    CAPTURE(shape.text());
+    CHECK(error_of([](const V& a, const V& b) { return a + b; }, shape, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& a, const V& b) { return a - b; }, shape, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& a, const V& b) { return a * b; }, shape, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& a, const V& b) { return a / positive(b); }, shape, shape) <=
+          gradient_tolerance);
+  }
+}
+
+TEST_CASE("a row that meets every row of an array passes the gradient check", "[ops][gradient]") {
+  const Shape a{4, 9};
+  for (const Shape& row : {Shape{9}, Shape{1, 9}}) {
+    CAPTURE(row.text());
+    CHECK(error_of([](const V& x, const V& b) { return x + b; }, a, row) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return x - b; }, a, row) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return x * b; }, a, row) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return x / positive(b); }, a, row) <= gradient_tolerance);
+  }
+}
+
+TEST_CASE("an array used several times receives the sum of its gradients", "[ops][gradient]") {
+  CHECK(error_of([](const V& x) { return x * x; }, {3, 5}) <= gradient_tolerance);
+  CHECK(error_of([](const V& x) { return x + x * tanh(x) - x; }, {3, 5}) <= gradient_tolerance);
+  // A row of the array that it meets
+  CHECK(error_of([](const V& x) { return x * x.row_range(1, 1); }, {3, 5}) <= gradient_tolerance);
+}
+
+TEST_CASE("sums pass the gradient check", "[ops][gradient]") {
+  for (const Shape& shape : {Shape{4, 11}, Shape{6}, Shape{2, 3, 4}}) {
+    CAPTURE(shape.text());
+    CHECK(error_of([](const V& x) { return sum(tanh(x)); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return mean(tanh(x)); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return sum_rows(tanh(x)); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return sum_columns(tanh(x)); }, shape) <= gradient_tolerance);
+  }
+}
+
+TEST_CASE("an array longer than one launch's row passes the gradient check", "[ops][gradient]") {
+  // Flat arrays are cut into rows of 4096: the check looks at both sides of the cut.
+  constexpr std::size_t n = 4096 + 3;
+  DoubleTape tape;
+  std::vector<double> host(n);
+  for (std::size_t i = 0; i < n; ++i) host[i] = 0.001 * static_cast<double>(i) - 2;
+  const V x = tape.leaf({n}, host);
+  tape.backward(sum(tanh(x)));
+  for (std::size_t i : {0UL, 1UL, 4095UL, 4096UL, n - 1}) {
+    const double t = std::tanh(host[i]);
+    CHECK(x.gradient[i] == Approx(1 - t * t).epsilon(1e-12));
+  }
+}

@@ -1,0 +1,63 @@
+// The adjoints of operations that move elements, against central differences.
+// Each is followed by a tanh or a product where it would otherwise be too even to tell elements apart.
+#include <array>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+
+using namespace bahdanau::test;
+using bahdanau::concat_columns;
+using bahdanau::concat_rows;
+using bahdanau::Index;
+using V = DoubleVariable;
+
+TEST_CASE("a slice of columns passes the gradient check", "[ops][gradient]") {
+  const Function f = [](DoubleTape&, Inputs in) { return tanh(slice_columns(in[0], 2, 9)); };
+  CHECK(gradient_error(f, {{3, 12}}) <= gradient_tolerance);
+  const Function overlapping = [](DoubleTape&, Inputs in) {
+    return slice_columns(in[0], 0, 3) * slice_columns(in[0], 2, 3);
+  };
+  CHECK(gradient_error(overlapping, {{4, 5}}) <= gradient_tolerance);
+}
+
+TEST_CASE("arrays side by side pass the gradient check", "[ops][gradient]") {
+  const Function f = [](DoubleTape&, Inputs in) { return tanh(concat_columns({in[0], in[1], in[2]})); };
+  CHECK(gradient_error(f, {{3, 2}, {3, 9}, {3, 1}}) <= gradient_tolerance);
+  const Function twice = [](DoubleTape&, Inputs in) { return tanh(concat_columns({in[0], in[0]})); };
+  CHECK(gradient_error(twice, {{3, 2}}) <= gradient_tolerance);
+}
+
+TEST_CASE("arrays below one another pass the gradient check", "[ops][gradient]") {
+  const Function f = [](DoubleTape&, Inputs in) { return tanh(concat_rows(in)); };
+  CHECK(gradient_error(f, {{3, 5}, {1, 5}, {2, 5}}) <= gradient_tolerance);
+  const Function twice = [](DoubleTape&, Inputs in) {
+    const std::array<V, 2> parts{in[0], in[0]};
+    return tanh(concat_rows<Double>(parts));
+  };
+  CHECK(gradient_error(twice, {{3, 2}}) <= gradient_tolerance);
+}
+
+TEST_CASE("gathered rows pass the gradient check, though some are taken twice", "[ops][gradient]") {
+  const Function f = [](DoubleTape&, Inputs in) {
+    const std::vector<Index> index = {2, 0, 2, 2, 3};  // row 1 is never taken
+    return tanh(gather_rows(in[0], index));
+  };
+  CHECK(gradient_error(f, {{4, 9}}) <= gradient_tolerance);
+}
+
+TEST_CASE("a range of rows and another shape share the array's gradient", "[ops][gradient]") {
+  const Function ranges = [](DoubleTape&, Inputs in) {
+    return tanh(in[0].row_range(1, 2)) * in[0].row_range(2, 2);
+  };
+  CHECK(gradient_error(ranges, {{4, 3}}) <= gradient_tolerance);
+  const Function reshaped = [](DoubleTape&, Inputs in) {
+    return matmul(in[0].reshape({2, 6}), tanh(in[0]).reshape({6, 2}));
+  };
+  CHECK(gradient_error(reshaped, {{4, 3}}) <= gradient_tolerance);
+  const Function of_computed = [](DoubleTape&, Inputs in) {
+    const V y = tanh(in[0]);
+    return y.row_range(0, 2) * y.row_range(1, 2);
+  };
+  CHECK(gradient_error(of_computed, {{3, 5}}) <= gradient_tolerance);
+}

@@ -1,16 +1,30 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds the examples and the command-line tool, and runs the main example.
+# Installs what is missing, builds the examples and the command-line tool, and runs the main example: d2l's
+# experiment on the example data, or with --data PATH on the first 600 pairs of a file of one's own.
 # BUILD_DIR says where to build (default build/examples).
 set -euo pipefail
 
-main=01_attention
-
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/examples}
+main=04_d2l_table
+data=$root/examples/data/eng-fra.tsv
+pairs=0
+
+case ${1-} in
+  --data)
+    data=$(realpath -- "${2:?--data needs a path}")
+    pairs=600
+    ;;
+  '') ;;
+  *)
+    echo "usage: examples/run.sh [--data PATH]" >&2
+    exit 2
+    ;;
+esac
 
 "$root/cmake/install_dependencies.sh"
 "$root/cmake/build.sh" "$root" "$build" \
   -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
-echo "The examples are in $build/bin; this is example_$main (examples/$main):"
+echo "The examples and the tool are in $build/bin; this is example_$main (examples/$main.cpp):"
 echo
-exec "$build/bin/example_$main" "$@"
+exec "$build/bin/example_$main" "$data" "$pairs" "$build/d2l"

@@ -1,54 +1,83 @@
-// A model whose policies are only known when the program runs: its file names them.
-// Every combination is compiled; the names in the file choose one of them.
+// Choosing policies at run time: the library's models are types, made when the program is compiled; a model
+// file, or `--cell lstm`, names them when it runs. So every combination is compiled once, behind this
+// interface, and a name picks one; what uses a model is ordinary code that knows no policy.
+//
+//   policies.hpp         which policies there are, and the way from a name to a type
+//   model_of.hpp         AnyModel for one combination
+//   models_<cell>.cpp    the combinations of a cell, each cell in a file of its own: they compile side by
+//   side any_model.cpp        the cell's name picks the file
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
-#include <bahdanau/bahdanau.hpp>
+#include <bahdanau/decode/options.hpp>
+#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/model/config.hpp>
+#include <bahdanau/text/corpus.hpp>
+#include <bahdanau/text/pairs.hpp>
+#include <bahdanau/text/vocabularies.hpp>
+#include <bahdanau/train/options.hpp>
 
 namespace cli {
 
 namespace bd = bahdanau;
 
-/// Policies of one family, told apart by the `name` that a model file gives them.
-template <class... Policies>
-struct OneOf {};
+/// The names of a model's policies.
+struct PolicyNames {
+  std::string cell = "gru", score = "additive", encoder = "unidirectional";
+};
 
-using Cells = OneOf<bd::Gru, bd::Lstm>;
-using Scores = OneOf<bd::Additive, bd::ScaledDot>;
-using Encoders = OneOf<bd::Unidirectional, bd::Bidirectional>;
+/// An optimizer's name, and its learning rate if not the usual one.
+struct OptimizerChoice {
+  std::string name = "adam";
+  std::optional<double> rate;
+};
 
-/// Calls `use<Policy>()` for the policy of that name; throws, with the choices, if there is none.
-template <class... Policies, class Use>
-void choose(OneOf<Policies...>, std::string_view where, std::string_view family, std::string_view name,
-            Use use) {
-  if (((name == Policies::name && (use.template operator()<Policies>(), true)) || ...)) return;
-  std::string choices;
-  ((choices += (choices.empty() ? "" : ", ") + bd::detail::quote(Policies::name)), ...);
-  bd::fail(where, std::string(family) + " (one of " + choices + ")", bd::detail::quote(name));
-}
+/// How translations are searched for.
+using Search = std::variant<bd::Greedy, bd::Beam>;
 
-/// Loads a model file and calls `visitor(model)` with an `EncoderDecoder` of the policies that it names.
-/// Throws, with the path, for a file that is no model, and for policies that are unknown or do not fit
-/// together.
-template <class Visitor>
-void visit_model(const std::filesystem::path& path, Visitor visitor) {
-  const auto description = bd::ModelDescription::read(bd::SafetensorsFile::open(path));
-  const std::string where = path.string();
-  choose(Cells{}, where, "a cell", description.cell, [&]<class Cell>() {
-    choose(Scores{}, where, "a score", description.score, [&]<class Score>() {
-      choose(Encoders{}, where, "an encoder", description.encoder, [&]<class Encoder>() {
-        if constexpr (Score::needs_equal_widths && Encoder::directions > 1) {
-          bd::fail(where, "a score for keys wider than queries", bd::detail::quote(Score::name),
-                   "a bidirectional encoder goes with \"additive\"");
-        } else {
-          visitor(bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Encoder>::load(path));
-        }
-      });
-    });
-  });
-}
+/// A model of any policies.
+class AnyModel {
+ public:
+  virtual ~AnyModel() = default;
+
+  virtual PolicyNames policies() const = 0;
+  virtual const bd::Config& config() const = 0;
+  virtual const bd::Vocabularies& vocabularies() const = 0;
+  /// How many numbers training learns.
+  virtual std::size_t weights() const = 0;
+
+  /// Scores given translations, `batch` at a time.
+  virtual std::vector<bd::Translation> score(std::span<const bd::SentencePair> pairs,
+                                             std::size_t batch) const = 0;
+  /// Translates sentences in one batch; of each, the best translation or the `nbest` ones, best first.
+  virtual std::vector<std::vector<bd::Translation>> translate(std::span<const std::string> sentences,
+                                                              const Search& search) const = 0;
+  /// Trains as `bd::Trainer` does; without a validation set that is null.
+  virtual bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
+                                   const OptimizerChoice& optimizer, const bd::TrainerOptions& options) = 0;
+  /// Writes the model file.
+  virtual void save(const std::filesystem::path& path) const = 0;
+};
+
+/// Loads a model of the policies that its file names. Throws, with the path, for a file that is no model, and
+/// for policies that are unknown or do not fit together.
+std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path);
+
+/// A new model with weights drawn from `seed`.
+std::unique_ptr<AnyModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
+                                        const bd::Vocabularies& vocabularies, std::uint64_t seed);
+
+/// Throws what `new_any_model` throws for these names, before anything else is done.
+void check_policies(std::string_view where, const PolicyNames& policies);
 
 }  // namespace cli

@@ -1,11 +1,57 @@
 // The commands of the tool: what each is told, and the function that does it.
-// One file each; main.cpp turns arguments into these options.
+// One file each; arguments.cpp turns arguments into these options.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <string>
+
+#include "any_model.hpp"
 
 namespace cli {
+
+/// `bahdanau train`: from sentence pairs to a model file. The defaults are d2l's, but for longer rows.
+struct TrainOptions {
+  std::filesystem::path data;
+  std::filesystem::path model;
+  PolicyNames policies;
+  bd::Config config{.dropout = 0.1F};
+  bd::CorpusOptions corpus{.max_length = 50};
+  OptimizerChoice optimizer;
+  bd::TrainerOptions trainer;
+  std::uint64_t seed = 0;
+  std::string validation;      // a file of pairs, a share of the data between 0 and 1, or none
+  std::filesystem::path plot;  // a folder for pictures, or none
+  bool quiet = false;
+};
+void train(const TrainOptions& options);
+
+/// How `translate`, `evaluate` and `plot` search for translations.
+struct SearchOptions {
+  std::size_t beam = 0;  // hypotheses kept; 0: as few as `nbest` allows
+  std::size_t nbest = 1;
+  std::size_t max_length = 0;  // of a translation, `<eos>` included; 0: by the source's length
+  double length_power = bd::Beam{}.length_power;
+  bool replace_unknown = false;
+
+  /// Greedy for one hypothesis, else a beam.
+  Search search() const {
+    const std::size_t width = beam > 0 ? beam : nbest > 1 ? std::max(nbest, bd::Beam{}.width) : 1;
+    if (width == 1) return bd::Greedy{max_length, replace_unknown};
+    return bd::Beam{width, nbest, length_power, max_length, replace_unknown};
+  }
+};
+
+/// `bahdanau translate`: sentences from standard input, translations to standard output.
+struct TranslateOptions {
+  std::filesystem::path model;
+  SearchOptions search;
+  std::size_t batch = 64;
+  bool json = false;
+};
+void translate(const TranslateOptions& options);
 
 /// `bahdanau score`: how probable given translations are, and what was attended to.
 struct ScoreOptions {
@@ -15,5 +61,29 @@ struct ScoreOptions {
   std::size_t batch = 32;
 };
 void score(const ScoreOptions& options);
+
+/// `bahdanau evaluate`: how good a model's translations are.
+struct EvaluateOptions {
+  std::filesystem::path model;
+  std::filesystem::path data;  // `source TAB target` lines; `-` is standard input
+  SearchOptions search;
+  std::size_t batch = 64;
+  std::size_t max_pairs = 0;  // 0: all
+  bool skip_bad_lines = false;
+  bool json = false;
+};
+void evaluate(const EvaluateOptions& options);
+
+/// `bahdanau plot`: what a model attends to, as a picture.
+struct PlotOptions {
+  std::filesystem::path model;
+  std::string source;
+  std::string target;         // given, or empty: the model's own translation
+  std::filesystem::path out;  // an SVG file, or none
+  std::string title;
+  bool terminal = false;
+  SearchOptions search;
+};
+void plot(const PlotOptions& options);
 
 }  // namespace cli

@@ -13,13 +13,16 @@
 #include <nlohmann/json.hpp>
 
 #include <bahdanau/core/array.hpp>
+#include <bahdanau/decode/translation.hpp>
 
 namespace cli::json {
 
 inline void append(std::string& out, const std::string& text) { out += nlohmann::json(text).dump(); }
 
 /// A finite number; a float has the digits of a float, so 0.1f is 0.1.
-inline void append(std::string& out, std::floating_point auto number) {
+template <class Number>
+requires std::floating_point<Number> || std::integral<Number>
+void append(std::string& out, Number number) {
   std::array<char, 32> buffer{};
   out.append(buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr);
 }
@@ -47,6 +50,17 @@ void append(std::string& out, const bahdanau::Array<T, 2>& matrix) {
   std::vector<std::span<const T>> views;
   for (std::size_t r = 0; r < rows; ++r) views.emplace_back(matrix.data() + r * cols, cols);
   append(out, views);
+}
+
+/// {"source":[…],"target":[…],"score":…,"log_probs":[…],"attention":[[…],…]}, and, above 0, "rank":…
+inline void append(std::string& out, const bahdanau::Translation& translation, std::size_t rank = 0) {
+  append(out += R"({"source":)", translation.source);
+  append(out += R"(,"target":)", translation.target);
+  append(out += R"(,"score":)", translation.score);
+  append(out += R"(,"log_probs":)", translation.log_probs);
+  append(out += R"(,"attention":)", translation.attention);
+  if (rank > 0) append(out += R"(,"rank":)", rank);
+  out += '}';
 }
 
 }  // namespace cli::json

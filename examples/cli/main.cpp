@@ -1,4 +1,4 @@
-// bahdanau: the command-line tool. This file turns arguments into options, and exceptions into exit codes:
+// bahdanau: the command-line tool. This file turns exceptions into exit codes:
 // 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage.
 #include <csignal>
 #include <exception>
@@ -10,7 +10,7 @@
 
 #include <bahdanau/version.hpp>
 
-#include "commands.hpp"
+#include "arguments.hpp"
 #include "output.hpp"
 
 namespace {
@@ -22,25 +22,14 @@ std::string version() {
          "." + std::to_string(BAHDANAU_VERSION_PATCH);
 }
 
-void add_score(CLI::App& app, cli::ScoreOptions& options) {
-  CLI::App* command = app.add_subcommand("score", "How probable given translations are, token by token");
-  command->add_option("--model", options.model, "Model file (.safetensors)")->required();
-  command->add_option("--data", options.data, "Lines of source TAB target; - is standard input")->required();
-  command->add_flag("--json", options.json,
-                    "One JSON object a line, with log-probabilities and attention; otherwise the score, the "
-                    "source and the target");
-  command->add_option("--batch", options.batch, "Sentence pairs scored at a time")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  command->callback([&options] { cli::score(options); });
-}
-
 int run(int argc, char** argv) {
   CLI::App app("Recurrent encoder-decoder models with attention.", "bahdanau");
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
-  cli::ScoreOptions score;
-  add_score(app, score);
+  app.footer(
+      "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage. bahdanau COMMAND --help "
+      "says more.");
+  cli::add_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

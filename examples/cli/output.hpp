@@ -2,8 +2,10 @@
 // A reader who has gone away, as `head` does, is a reason to stop, not to complain.
 #pragma once
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -21,6 +23,13 @@ inline void write(std::string_view text) {
   if (errno == EPIPE) throw ClosedPipe{};
   bahdanau::fail("standard output", "room to write",
                  bahdanau::detail::quote(std::generic_category().message(errno)));
+}
+
+/// A number with so many digits behind the point.
+inline std::string fixed(double number, int digits) {
+  std::array<char, 400> text{};  // the largest double has 309 digits before the point
+  std::snprintf(text.data(), text.size(), "%.*f", digits, number);
+  return text.data();
 }
 
 }  // namespace cli

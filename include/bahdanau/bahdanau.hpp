@@ -16,10 +16,15 @@
 #include <bahdanau/decode/translation.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/io/safetensors.hpp>
+#include <bahdanau/metric/bleu.hpp>
+#include <bahdanau/metric/perplexity.hpp>
 #include <bahdanau/model/attention.hpp>
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/plot/curve.hpp>
+#include <bahdanau/plot/heatmap.hpp>
+#include <bahdanau/plot/terminal.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 #include <bahdanau/text/corpus.hpp>

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
+#include <bahdanau/autograd/ops/log_softmax.hpp>
 #include <bahdanau/backend/xtensor.hpp>
 
 #include "support/catch.hpp"
@@ -106,6 +107,14 @@ TEST_CASE_METHOD(Fixture, "softmax gives every valid position its share and padd
   const V huge = array({1, 2}, {1e5, 1e5 + l2});
   const std::vector<Index> both = {2};
   CHECK(largest_difference(value<2>(softmax(huge, both)), {{1.0 / 3, 2.0 / 3}}) < 1e-11);
+}
+
+TEST_CASE_METHOD(Fixture, "the logarithm of softmax is in range where softmax is not", "[ops]") {
+  const double l2 = std::log(2.0);
+  const V x = tape.constant({2, 3}, Numbers{0, l2, 0, 1e5, 1e5, -1e5});
+  log_softmax_in_place(x);
+  CHECK(largest_difference(value<2>(x), {{-2 * l2, -l2, -2 * l2}, {-l2, -l2, -2e5 - l2}}) < 1e-10);
+  CHECK_THROWS_AS(log_softmax_in_place(array({1, 1}, {0})), bahdanau::Error);
 }
 
 TEST_CASE_METHOD(Fixture, "each query meets the keys of its span", "[ops][spans]") {

@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
@@ -126,13 +127,30 @@ class SimdLanes {
   static void put(Output<T> out, std::size_t c, Vector v) {
     (Vector::load_unaligned(out.data + c) + v).store_unaligned(out.data + c);
   }
-  template <template <class> class Output>
-  static void put_first(Output<T> out, std::size_t c, Vector v, std::size_t count) {
-    if constexpr (!std::same_as<Output<T>, Store<T>>) v += load_first(out.data, c, count);
+
+  // A tail's arguments: the same, but in a buffer that is wide enough for a whole vector.
+  struct Tail {
     alignas(64) T lanes[width];
-    v.store_aligned(lanes);
-    std::copy_n(lanes, count, out.data + c);
-  }
+    std::size_t count;
+
+    const T* move(const T* data, std::size_t c) {
+      std::fill_n(lanes, width, T(1));
+      std::copy_n(data + c, count, lanes);
+      return lanes;
+    }
+    T move(T scalar, std::size_t) { return scalar; }
+    template <template <class> class Output>
+    Output<T> move(Output<T> out, std::size_t c) {
+      move(out.data, c);
+      return {lanes};
+    }
+    void put_back(const T*, std::size_t) const {}
+    void put_back(T, std::size_t) const {}
+    template <template <class> class Output>
+    void put_back(Output<T> out, std::size_t c) const {
+      std::copy_n(lanes, count, out.data + c);
+    }
+  };
 
   // A functor gives one vector, or `Values` of several.
   static Vector pick(const Vector& v, std::size_t) { return v; }
@@ -141,19 +159,39 @@ class SimdLanes {
     return v.value[i];
   }
 
+  // Whole vectors. Compiled once and never inlined or cloned, so that a body and a tail run the very same
+  // instructions: where products and sums are contracted, they are so everywhere.
   template <class F, class All, std::size_t... Out, std::size_t... In>
-  static void map_split(std::size_t n, F f, const All& all, std::index_sequence<Out...>,
-                        std::index_sequence<In...>) {
+#if defined(__clang__)
+  [[gnu::noinline]]
+#else
+  [[gnu::noipa]]
+#endif
+  static void
+  vectors(std::size_t n, const F& f, const All& all, std::index_sequence<Out...>,
+          std::index_sequence<In...>) {
     constexpr std::size_t first = sizeof...(Out);
-    std::size_t c = 0;
-    for (; c + width <= n; c += width) {
-      const auto result = f(load(std::get<first + In>(all), c)...);
-      (put(std::get<Out>(all), c, pick(result, Out)), ...);
+    const All arguments = all;
+    for (std::size_t c = 0; c < n; c += width) {
+      const auto result = f(load(std::get<first + In>(arguments), c)...);
+      (put(std::get<Out>(arguments), c, pick(result, Out)), ...);
     }
-    if (c < n) {
-      const auto result = f(load_first(std::get<first + In>(all), c, n - c)...);
-      (put_first(std::get<Out>(all), c, pick(result, Out), n - c), ...);
+  }
+
+  template <class F, class All, std::size_t... Out, std::size_t... In>
+  static void map_split(std::size_t n, const F& f, const All& all, std::index_sequence<Out...> out,
+                        std::index_sequence<In...> in) {
+    const std::size_t whole = n / width * width;
+    if (whole > 0) vectors(whole, f, all, out, in);
+    if (whole == n) return;
+    std::array<Tail, sizeof...(Out) + sizeof...(In)> tails;
+    for (Tail& tail : tails) tail.count = n - whole;
+    const auto moved = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return All(tails[I].move(std::get<I>(all), whole)...);
     }
+    (std::make_index_sequence<std::tuple_size_v<All>>{});
+    vectors(width, f, moved, out, in);
+    (std::get<Out>(tails).put_back(std::get<Out>(all), whole), ...);
   }
 };
 

@@ -50,8 +50,9 @@ inline std::string short_digits(double value, int digits) {
           std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, digits).ptr};
 }
 
-/// A linear axis around values of magnitude below 1e300; 0 is included where the values come near it.
-inline Axis linear_axis(double least, double greatest) {
+/// A linear axis around values of magnitude below 1e300, of about so many intervals; 0 is included where the
+/// values come near it.
+inline Axis linear_axis(double least, double greatest, int intervals) {
   const double magnitude = std::max(std::abs(least), std::abs(greatest));
   if (magnitude < 1e-290) {
     least = -1;
@@ -62,7 +63,7 @@ inline Axis linear_axis(double least, double greatest) {
   }
   if (least > 0 && least < 0.3 * greatest) least = 0;
   if (greatest < 0 && greatest > 0.3 * least) greatest = 0;
-  const double step = round_step(greatest - least, 8);
+  const double step = round_step(greatest - least, intervals);
   const double first = std::floor(least / step + 1e-9);
   const auto count = static_cast<int>(std::ceil(greatest / step - 1e-9) - first);
   const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step * (1 + 1e-9)))));
@@ -78,7 +79,7 @@ inline Axis linear_axis(double least, double greatest) {
 }
 
 /// A logarithmic axis around positive values, from one of 1, 2, 5 times a power of ten to another.
-inline Axis log_axis(double least, double greatest) {
+inline Axis log_axis(double least, double greatest, int intervals) {
   // The round numbers are counted: 0 is 1, 1 is 2, 2 is 5, 3 is 10 …
   auto round = [](int index) {
     const int power = (index >= 0 ? index : index - 2) / 3;
@@ -99,7 +100,8 @@ inline Axis log_axis(double least, double greatest) {
   }
   Axis axis{round(first), round(last), true, {}};
   const int decades = (last - first) / 3;
-  const int every = decades <= 3 ? 1 : 3 * ((decades + 7) / 8);
+  const int every =
+      last - first <= intervals + 1 ? 1 : 3 * std::max(1, (decades + intervals - 1) / intervals);
   for (int index = first; index <= last; ++index) {
     if (index % every == 0) axis.ticks.push_back({round(index), short_digits(round(index), 6)});
   }
@@ -107,11 +109,11 @@ inline Axis log_axis(double least, double greatest) {
 }
 
 /// The axis of a count that starts at 1: ticks at whole numbers only.
-inline Axis count_axis(std::size_t count) {
+inline Axis count_axis(std::size_t count, int intervals) {
   const auto last = static_cast<double>(count);
   Axis axis{1, last, false, {}};
   if (count == 1) axis = {0.5, 1.5, false, {}};
-  const double step = count <= 10 ? 1 : std::max(1.0, round_step(last - 1, 8));
+  const double step = last - 1 <= intervals ? 1 : std::max(1.0, round_step(last - 1, intervals));
   if (step >= 5) axis.ticks.push_back({1, "1"});
   for (double value = step; value <= last; value += step)
     axis.ticks.push_back({value, fixed_digits(value, 0)});

@@ -27,7 +27,7 @@ struct Curve {
   std::vector<double> values;
 };
 
-/// How the picture looks, in pixels: 240 to 10000 wide, 160 to 10000 high.
+/// How the picture looks; `width` and `height` are 240 to 10000 pixels.
 struct CurveOptions {
   std::string title = {};
   std::string x_label = "epoch";
@@ -58,23 +58,24 @@ class CurvePicture {
       }
     }
     if (!(least <= greatest)) {
-      fail("curve", options.log_y ? "at least one positive value" : "at least one finite value",
-           detail::text(curves.size()) + " curves without one");
+      fail("curve", options.log_y ? "at least one positive value" : "at least one finite value", "none");
     }
-    y_ = options.log_y ? log_axis(least, greatest) : linear_axis(least, greatest);
-    x_ = count_axis(longest);
+    top_ = margin + (options.title.empty() ? 0 : title_font + 12);
+    height_ = options.height;
+    if (curves.size() > 1) place_legend();
+    top_ += 0.5 * tick_font;
+    bottom_ = height_ - margin - (options.x_label.empty() ? 0 : font + 8) - tick_font - 8;
+    const int intervals = std::clamp(static_cast<int>((bottom_ - top_) / 30), 2, 8);
+    y_ = options.log_y ? log_axis(least, greatest, intervals) : linear_axis(least, greatest, intervals);
     double widest_tick = 0;
     for (const Tick& tick : y_.ticks) widest_tick = std::max(widest_tick, ems_of(tick.label) * tick_font);
     left_ = margin + (options.y_label.empty() ? 0 : font + 10) + widest_tick + 8;
-    right_ = options.width - margin - 0.5 * ems_of(x_.ticks.back().label) * tick_font;
-    bottom_ = options.height - margin - (options.x_label.empty() ? 0 : font + 8) - tick_font - 8;
-    top_ = margin + (options.title.empty() ? 0 : title_font + 12);
-    if (curves.size() > 1) place_legend();
-    top_ += 0.5 * tick_font;
+    right_ = options.width - margin - 10;  // the last tick's label stands half outside
+    x_ = count_axis(longest, std::clamp(static_cast<int>((right_ - left_) / 60), 2, 10));
   }
 
   std::string text() const {
-    std::string out = svg_begin(options_.width, options_.height,
+    std::string out = svg_begin(options_.width, height_,
                                 options_.title.empty() ? options_.y_label + " curve" : options_.title);
     if (!options_.title.empty()) {
       out += svg_text(margin, margin + title_font, title_font,
@@ -103,13 +104,16 @@ class CurvePicture {
   }
   static std::string point(double x, double y) { return svg_number(x) + " " + svg_number(y); }
 
-  // Eight colours that colour-blind readers can tell apart (Okabe and Ito); after that, dashes.
-  static std::string pen(std::size_t i) {
+  // Six colours that colour-blind readers can tell apart (Okabe and Ito); after that, dashes.
+  static std::string_view colour(std::size_t i) {
     constexpr std::array<std::string_view, 6> colours = {"#0072b2", "#d55e00", "#009e73",
                                                          "#cc79a7", "#e69f00", "#56b4e9"};
+    return colours[i % colours.size()];
+  }
+  static std::string pen(std::size_t i) {
     std::string out = " fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\" stroke-linecap=\"round\"";
-    out += attribute("stroke", colours[i % colours.size()]);
-    if (i >= colours.size()) out += attribute("stroke-dasharray", i < 2 * colours.size() ? "6 5" : "1 5");
+    out += attribute("stroke", colour(i));
+    if (i >= 6) out += attribute("stroke-dasharray", i < 12 ? "6 5" : "1 5");
     return out;
   }
 
@@ -121,15 +125,17 @@ class CurvePicture {
   }
   double y_at(double value) const { return bottom_ - (bottom_ - top_) * y_.fraction(value); }
 
-  // In rows above the plot, where no curve can run through it.
+  // In rows above the plot, where no curve can run through it; further rows make the picture higher.
   void place_legend() {
-    double x = left_;
+    double x = margin;
+    const double right = options_.width - margin;
     for (const plot::Curve& curve : curves_) {
-      const std::string name = fitting(curve.name, right_ - left_ - 30, font);
+      const std::string name = fitting(curve.name, right - margin - 30, font);
       const double width = 28 + ems_of(name) * font;
-      if (x > left_ && x + width > right_) {
-        x = left_;
+      if (x > margin && x + width > right) {
+        x = margin;
         top_ += font + 6;
+        height_ += font + 6;
       }
       legend_.push_back({x, top_ + font, name});
       x += width + 20;
@@ -152,7 +158,7 @@ class CurvePicture {
     }
     out += svg_line(left_, bottom_, right_, bottom_, "#888");
     const std::string middle = attribute("text-anchor", "middle");
-    out += svg_text((left_ + right_) / 2, options_.height - margin, font,
+    out += svg_text((left_ + right_) / 2, height_ - margin, font,
                     fitting(options_.x_label, right_ - left_, font), middle);
     out += svg_turned_text(margin + 0.8 * font, (top_ + bottom_) / 2, font, -90,
                            fitting(options_.y_label, bottom_ - top_, font), middle);
@@ -163,23 +169,26 @@ class CurvePicture {
     const std::vector<double>& values = curves_[which].values;
     auto is_shown = [&](std::size_t i) { return i < values.size() && shown(values[i]); };
     std::string path;
+    std::string dots;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!is_shown(i)) continue;
       const bool starts = i == 0 || !is_shown(i - 1);
-      path += (starts ? "M" : "L") + point(x_at(i), y_at(values[i]));
-      if (starts && !is_shown(i + 1)) path += "m-2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0";
+      if (starts && !is_shown(i + 1)) {
+        dots += "<circle" + attribute("cx", x_at(i)) + attribute("cy", y_at(values[i])) + attribute("r", 3) +
+                attribute("fill", colour(which)) + "/>\n";
+      } else {
+        path += (starts ? "M" : "L") + point(x_at(i), y_at(values[i]));
+      }
     }
-    if (!path.empty()) {
-      out += "<path" + attribute("d", path) + pen(which) + "><title>" + escape_xml(curves_[which].name) +
-             "</title></path>\n";
-    }
+    if (!path.empty()) out += "<path" + attribute("d", path) + pen(which) + "/>\n";
+    out += dots;
   }
 
   std::span<const plot::Curve> curves_;
   const plot::CurveOptions& options_;
   Axis x_, y_;
   std::vector<LegendEntry> legend_;
-  double left_ = 0, right_ = 0, top_ = 0, bottom_ = 0;
+  double left_ = 0, right_ = 0, top_ = 0, bottom_ = 0, height_ = 0;
 };
 
 }  // namespace bahdanau::detail
@@ -189,8 +198,8 @@ namespace bahdanau::plot {
 /// The curves as an SVG document, with a legend if there are several.
 /// Throws if there is nothing to draw, or for a size out of range.
 inline std::string curve_svg(std::span<const Curve> curves, const CurveOptions& options = {}) {
-  if (!(options.width >= 240 && options.width <= 10000 && options.height >= 160 && options.height <= 10000)) {
-    fail("curve", "a picture of 240x160 to 10000x10000 pixels",
+  if (!(options.width >= 240 && options.width <= 10000 && options.height >= 240 && options.height <= 10000)) {
+    fail("curve", "a picture of 240x240 to 10000x10000 pixels",
          detail::exact_digits(options.width) + "x" + detail::exact_digits(options.height));
   }
   return detail::CurvePicture(curves, options).text();

@@ -95,7 +95,7 @@ class HeatmapPicture {
   void write_labels(std::string& out) const {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       out += turned(columns_[i])
-                 ? svg_turned_text(column_middle(i) + 0.3 * font_, top_ - gap, font_, -45, columns_[i])
+                 ? svg_turned_text(column_middle(i) + 0.2 * font_, top_ - gap, font_, -45, columns_[i])
                  : svg_text(column_middle(i), top_ - gap, font_, columns_[i],
                             attribute("text-anchor", "middle"));
     }

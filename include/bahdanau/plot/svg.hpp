@@ -3,7 +3,6 @@
 #pragma once
 
 #include <charconv>
-#include <cmath>
 #include <string>
 #include <string_view>
 

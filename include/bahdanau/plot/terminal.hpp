@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include <bahdanau/core/error.hpp>
 #include <bahdanau/decode/translation.hpp>
 #include <bahdanau/plot/label.hpp>
 #include <bahdanau/plot/weights.hpp>
@@ -23,10 +22,13 @@ class TerminalHeatmap {
   TerminalHeatmap(const Translation& translation, bool colour, std::size_t columns)
       : translation_(translation), colour_(colour) {
     columns = std::max<std::size_t>(columns, 24);
-    rows_ = labels(translation.target, columns / 3);
+    // Row labels give way, down to a width that still says something, if that keeps all columns side by side.
+    const std::size_t frame = 3, least_label = 12;
+    const std::size_t beside = columns - frame - std::min(columns - frame, 2 * translation.source.size());
+    rows_ = labels(translation.target, beside < least_label ? columns / 4 : std::min(beside, columns / 3));
     columns_ = labels(translation.source, longest_label);
     for (const std::string& label : rows_) label_width_ = std::max(label_width_, columns_of(label));
-    const std::size_t room = columns - label_width_ - 3;  // a space and the frame
+    const std::size_t room = columns - frame - label_width_;
     const std::size_t count = columns_.size();
     std::size_t widest = 0;
     for (const std::string& label : columns_) widest = std::max(widest, columns_of(label));
@@ -45,6 +47,7 @@ class TerminalHeatmap {
     std::string out;
     for (std::size_t begin = 0; begin < columns_.size(); begin += per_panel_) {
       const std::size_t end = std::min(begin + per_panel_, columns_.size());
+      if (begin > 0) end_line(out, 0);
       write_column_labels(out, begin, end);
       write_frame(out, "\u250C", "\u2510", end - begin);
       for (std::size_t row = 0; row < rows_.size(); ++row) write_row(out, row, begin, end);
@@ -55,7 +58,7 @@ class TerminalHeatmap {
   }
 
  private:
-  static constexpr std::size_t longest_label = 16, longest_upright = 10, narrow = 5, legend_width = 20;
+  static constexpr std::size_t longest_label = 16, longest_upright = 10, narrow = 5, legend_width = 19;
 
   static std::vector<std::string> labels(const std::vector<std::string>& tokens, std::size_t limit) {
     std::vector<std::string> result;
@@ -119,9 +122,11 @@ class TerminalHeatmap {
     out += spaces(label_width_ - columns_of(rows_[row])) + rows_[row] + " \u2502";
     for (std::size_t i = begin; i < end; ++i) {
       const double weight = translation_.attention(row, i);
-      std::string percent = upright_ ? exact_digits(std::lround(100 * weight)) : "";
-      if (percent == "0") percent.clear();
-      write_cell(out, weight, cell_, percent);
+      const auto percent = std::lround(100 * weight);
+      std::string inside = percent < 10 ? " " : "";  // units below units
+      inside.append(exact_digits(percent));
+      if (!upright_ || percent <= 0) inside.clear();
+      write_cell(out, weight, cell_, inside);
     }
     if (colour_) out += "\x1b[0m";
     out += "\u2502";
@@ -141,10 +146,10 @@ class TerminalHeatmap {
   }
 
   void write_legend(std::string& out) const {
-    out += "weight 0 ";
+    out += "0 % ";
     for (double weight : {0.0, 0.1, 0.2, 0.3, 0.45, 0.55, 0.7, 0.8, 1.0}) write_cell(out, weight, 1, "");
-    out += colour_ ? "\x1b[0m 1" : " 1";
-    end_line(out, 20);
+    out += colour_ ? "\x1b[0m 100 %" : " 100 %";
+    end_line(out, legend_width);
   }
 
   const Translation& translation_;

@@ -20,12 +20,14 @@ namespace bahdanau::detail {
 inline void require_attention(std::string_view where, const Translation& translation) {
   const auto& attention = translation.attention;
   const Shape got{attention.shape()[0], attention.shape()[1]};
-  if (translation.target.empty() || translation.source.empty()) {
-    fail(where, "at least one target and one source token",
-         text(translation.target.size()) + " and " + text(translation.source.size()));
+  const std::size_t targets = translation.target.size();
+  const std::size_t sources = translation.source.size();
+  if (targets == 0 || sources == 0) {
+    fail(where, "at least one target and one source token", text(targets) + " and " + text(sources));
   }
-  require_shape(where, "attention of the target and source tokens,",
-                {translation.target.size(), translation.source.size()}, got);
+  if (const Shape expected{targets, sources}; got != expected) {
+    fail(where, "attention " + expected.text() + " as there are target and source tokens", got.text());
+  }
   constexpr float rounding = 1e-3F;
   for (std::size_t i = 0; i < attention.size(); ++i) {
     const float weight = attention.data()[i];

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,30 +14,12 @@
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/checkpoint.hpp>
+#include <bahdanau/train/options.hpp>
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
-#include <bahdanau/train/schedule.hpp>
 #include <bahdanau/train/training.hpp>
 
 namespace bahdanau {
-
-/// Settings of a training; the defaults are d2l's.
-struct TrainerOptions {
-  std::size_t epochs = 250;
-  std::size_t batch = 64;
-  double clip = 1;          // bound of the gradient's global norm; 0 does not clip
-  std::uint64_t seed = 0;   // of the order of the pairs and of dropout
-  std::size_t threads = 0;  // 0: one a core
-  Grouping grouping = Grouping::random;
-  Schedule schedule{};
-  double label_smoothing = 0;
-  std::size_t patience = 0;  // epochs without a better validation loss before training stops; 0: never
-  Progress progress = Progress::automatic;
-  std::filesystem::path checkpoint{};  // where to keep one; empty: nowhere
-  std::size_t checkpoint_every = 0;    // batches; 0: after every epoch
-  bool resume = false;                 // go on from the checkpoint, if there is one
-  std::function<void(const EpochReport&)> on_epoch{};
-};
 
 /// Trains a model on a corpus.
 template <class Model, class Optimizer = Adam>
@@ -77,6 +58,7 @@ class Trainer {
     copy_weights(best_);
     if (options_.resume && !options_.checkpoint.empty() && std::filesystem::exists(options_.checkpoint))
       restore(validation);
+    stop_ = out_of_patience(validation != nullptr);  // a checkpoint may be that of the last epoch
     detail::ProgressDisplay display(options_.progress, options_.epochs, state_.epoch + 1);
     while (state_.epoch < options_.epochs && !stop_) {
       EpochReport report = train_epoch(corpus, validation, display);
@@ -139,10 +121,13 @@ class Trainer {
     state_.seconds = 0;
     state_.batch = 0;
     ++state_.epoch;
-    if (validated && options_.patience > 0 && report.epoch - state_.report.best_epoch >= options_.patience) {
-      state_.report.stopped_early = true;
-      stop_ = true;
-    }
+    if (out_of_patience(validated)) stop_ = true;
+  }
+
+  /// Whether the last `patience` epochs brought nothing better; the report then says so.
+  bool out_of_patience(bool validated) {
+    return state_.report.stopped_early = validated && options_.patience > 0 &&
+                                         state_.epoch - state_.report.best_epoch >= options_.patience;
   }
 
   Loss evaluate(const Corpus& validation) {
@@ -193,12 +178,13 @@ class Trainer {
   std::map<std::string, std::string> settings(const Corpus& corpus, const Corpus* validation) const {
     const auto number = [](double x) { return nlohmann::json(x).dump(); };
     const auto& o = options_;
+    const TextOptions& text = model_->vocabularies().text;
     return {{"cell", std::string(Model::Cell::name)},
             {"score", std::string(Model::Score::name)},
             {"encoder", std::string(Model::Encoder::name)},
             {"dropout", number(static_cast<double>(model_->config().dropout))},
             {"final_state", std::string(name(model_->config().final_state))},
-            {"optimizer", std::string(Optimizer::name)},
+            {"optimizer", std::string(training_.optimizer().name)},
             {"rate", number(training_.optimizer().rate)},
             {"batch", detail::text(o.batch)},
             {"clip", number(o.clip)},
@@ -207,6 +193,8 @@ class Trainer {
             {"label_smoothing", number(o.label_smoothing)},
             {"schedule", detail::text(o.schedule.warm_up) + "/" + detail::text(o.schedule.patience) + "/" +
                              number(o.schedule.decay)},
+            {"text", std::string(name(text.tokens)) + (text.lowercase ? ", lower case, " : ", ") +
+                         detail::text(text.max_length) + " tokens"},
             {"data", fingerprint(corpus)},
             {"validation", validation ? fingerprint(*validation) : "none"}};
   }

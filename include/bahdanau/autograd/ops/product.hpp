@@ -77,28 +77,29 @@ struct FillRow {
   }
 };
 
-/// The adjoint of y += x W'ᵀ + b, where W' is W's columns first, ..., first + inputs - 1.
+/// The adjoint of y += x W'ᵀ + b, where W' is W's columns first, ..., first + inputs - 1; b may be null.
 template <Backend B>
 void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first,
-                   typename B::Scalar* bias_gradient) {
+                   const Variable<B>* b) {
   using T = typename B::Scalar;
+  T* bias_gradient = b ? b->gradient : nullptr;
   if (!(x.gradient || w.gradient || bias_gradient)) return;
+  const bool bias_leaf = b && b->leaf;
   x.tape->record([=] {
     const std::size_t rows = x.rows(), inputs = x.cols(), outputs = w.rows(), stride = w.cols();
     // y = x W'ᵀ  =>  dx += dy W'
     if (x.gradient)
       B::gemm(Transpose::no, Transpose::no, rows, inputs, outputs, T(1), y.gradient, outputs, w.value + first,
               stride, T(1), x.gradient, inputs);
-    // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: at the end for a leaf, at once for what other adjoints
-    // read
+    // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: put off to the end for a leaf, at once for what an earlier
+    // adjoint reads
     T* weight_gradient = w.gradient ? w.gradient + first : nullptr;
-    if (w.leaf || !w.gradient) {
-      x.tape->defer({weight_gradient, bias_gradient, x.value, y.gradient, rows, inputs, outputs, stride, 0});
-    } else {
+    x.tape->defer({w.leaf ? weight_gradient : nullptr, bias_leaf ? bias_gradient : nullptr, x.value,
+                   y.gradient, rows, inputs, outputs, stride, 0});
+    if (weight_gradient && !w.leaf)
       B::gemm(Transpose::yes, Transpose::no, outputs, inputs, rows, T(1), y.gradient, outputs, x.value,
               inputs, T(1), weight_gradient, stride);
-      if (bias_gradient) B::column_sum(rows, outputs, y.gradient, bias_gradient);
-    }
+    if (bias_gradient && !bias_leaf) B::column_sum(rows, outputs, y.gradient, bias_gradient);
   });
 }
 
@@ -143,7 +144,7 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   B::for_rows(x.rows(), detail::FillRow<T>{y.value, b.value, w.rows()});
   B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(),
           w.value + first, w.cols(), T(1), y.value, w.rows());
-  detail::record_linear<B>(y, x, w, first, b.gradient);
+  detail::record_linear<B>(y, x, w, first, &b);
   return y;
 }
 

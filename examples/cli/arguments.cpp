@@ -1,0 +1,244 @@
+// The arguments of every command: their names, what they may be, and what is said of them.
+// What is wrong with them is a CLI::ParseError here, before anything is read.
+#include "arguments.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "commands.hpp"
+
+namespace cli {
+namespace {
+
+/// A command of that name with options of its own, which live as long as the command.
+template <class Options>
+std::pair<CLI::App*, Options&> add(CLI::App& app, const std::string& name, const std::string& purpose,
+                                   void (*run)(const Options&), const std::string& footer) {
+  CLI::App* command = app.add_subcommand(name, purpose);
+  command->footer(footer);
+  const auto options = std::make_shared<Options>();
+  command->final_callback([options, run] { run(*options); });
+  return {command, *options};
+}
+
+const CLI::Range positive(1, 1 << 24);
+const CLI::Range count(0, 1 << 30);
+
+template <class Number>
+CLI::Option* number(CLI::App* command, const std::string& name, Number& value, const std::string& purpose,
+                    const CLI::Validator& range) {
+  return command->add_option(name, value, purpose)->check(range)->capture_default_str();
+}
+
+void add_model(CLI::App* command, std::filesystem::path& model) {
+  command->add_option("--model", model, "Model file (.safetensors)")->required();
+}
+void add_data(CLI::App* command, std::filesystem::path& data) {
+  command->add_option("--data", data, "Lines of source TAB target; - is standard input")->required();
+}
+void add_batch(CLI::App* command, std::size_t& batch, const std::string& purpose) {
+  number(command, "--batch", batch, purpose, CLI::Range(1, 65536));
+}
+
+void add_search(CLI::App* command, SearchOptions& search) {
+  command->add_option("--beam", search.beam, "Hypotheses kept in beam search; 1 is greedy [1]")
+      ->check(CLI::Range(1, 1024));
+  number(command, "--length-power", search.length_power,
+         "A beam's hypotheses are ranked by score / length^power", CLI::Range(0.0, 10.0));
+  command
+      ->add_option("--max-length", search.max_length,
+                   "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, and at "
+                   "least the training rows' length]")
+      ->check(positive);
+}
+
+void add_train(CLI::App& app) {
+  auto [command, options] = add(
+      app, "train", "Train a model on sentence pairs", &train,
+      "A checkpoint, MODEL.checkpoint, is kept while training and removed at the end. The same data, seed "
+      "and settings give the same model to the bit, with any number of threads, and with any number of "
+      "interruptions followed by --resume. Messages and progress go to standard error.");
+  CLI::App* c = command;
+  TrainOptions& o = options;
+  c->add_option("--data", o.data,
+                "Training data: lines of source TAB target; what follows a second tab is ignored")
+      ->required();
+  c->add_option("--model", o.model, "Model file to write (.safetensors)")->required();
+
+  const auto choice = [c](const std::string& name, std::string& value, const std::string& purpose,
+                          std::set<std::string> choices) {
+    return c->add_option(name, value, purpose)
+        ->check(CLI::IsMember(std::move(choices)))
+        ->capture_default_str();
+  };
+  choice("--cell", o.policies.cell, "Recurrent cell", {"gru", "lstm"})->group("Model");
+  choice("--score", o.policies.score, "How a query meets the keys", {"additive", "scaled_dot"})
+      ->group("Model");
+  choice("--encoder", o.policies.encoder, "One direction or both; both go with --score additive",
+         {"unidirectional", "bidirectional"})
+      ->group("Model");
+  number(c, "--embed", o.config.embed, "Width of the embeddings", positive)->group("Model");
+  number(c, "--hidden", o.config.hidden, "Width of the hidden states", positive)->group("Model");
+  number(c, "--layers", o.config.layers, "Cells on top of one another", CLI::Range(1, 1024))->group("Model");
+  number(c, "--dropout", o.config.dropout, "Between layers and on attention weights, 0 up to 1",
+         CLI::Range(0.0, 0.999))
+      ->group("Model");
+  const auto final_state = std::make_shared<std::string>("valid");
+  choice("--final-state", *final_state,
+         "Where the encoder stops: valid, at a sentence's end; padded, as d2l's "
+         "code, after <pad> up to --max-length",
+         {"valid", "padded"})
+      ->group("Model");
+
+  c->add_option("--max-pairs", o.corpus.max_pairs, "Use the first N pairs [all]")
+      ->check(positive)
+      ->group("Text");
+  number(c, "--max-length", o.corpus.max_length, "Longest row in tokens with its <eos>; longer ones are cut",
+         positive)
+      ->group("Text");
+  number(c, "--min-frequency", o.corpus.min_frequency, "Tokens seen less often become <unk>", count)
+      ->group("Text");
+  const auto tokens = std::make_shared<std::string>("words");
+  choice("--tokens", *tokens,
+         "words: lower case, punctuation apart; characters: for scripts without spaces; "
+         "none: split on spaces and left alone",
+         {"words", "characters", "none"})
+      ->group("Text");
+  const auto skip = std::make_shared<bool>(false);
+  c->add_flag("--skip-bad-lines", *skip, "Leave out, and count, lines that are no pairs")->group("Text");
+
+  number(c, "--epochs", o.trainer.epochs, "Passes over the data", count)->group("Training");
+  add_batch(c, o.trainer.batch, "Sentence pairs in a batch");
+  c->get_option("--batch")->group("Training");
+  const auto rate = std::make_shared<double>(0);
+  c->add_option("--rate", *rate, "Learning rate [0.005; sgd 0.1, adadelta 1]")
+      ->check(CLI::PositiveNumber)
+      ->group("Training");
+  choice("--optimizer", o.optimizer.name, "How gradients move weights", {"adam", "adamw", "sgd", "adadelta"})
+      ->group("Training");
+  number(c, "--clip", o.trainer.clip, "Bound of the gradient's norm; 0 does not clip", CLI::NonNegativeNumber)
+      ->group("Training");
+  number(c, "--label-smoothing", o.trainer.label_smoothing, "Share of probability spread over the vocabulary",
+         CLI::Range(0.0, 0.999))
+      ->group("Training");
+  number(c, "--warm-up", o.trainer.schedule.warm_up, "Steps over which the rate rises from 0", count)
+      ->group("Training");
+  number(c, "--decay-patience", o.trainer.schedule.patience,
+         "Halve the rate after N epochs without a better loss; 0 never does", count)
+      ->group("Training");
+  const auto by_length = std::make_shared<bool>(false);
+  c->add_flag("--group-by-length", *by_length, "Sentences of similar lengths together: faster on long ones")
+      ->group("Training");
+  c->add_option("--validation", o.validation,
+                "Pairs to measure on after every epoch, a file or a share of the data between 0 and 1; the "
+                "model that did best on them is kept")
+      ->group("Training");
+  number(c, "--patience", o.trainer.patience,
+         "Stop after N epochs without a better validation loss; 0 never does", count)
+      ->needs("--validation")
+      ->group("Training");
+  number(c, "--seed", o.seed, "Of the first weights, the order of the pairs and dropout",
+         CLI::NonNegativeNumber)
+      ->group("Training");
+  number(c, "--threads", o.trainer.threads, "0 is one a core; the result does not depend on it",
+         CLI::Range(0, 4096))
+      ->group("Training");
+
+  c->add_flag("--resume", o.trainer.resume, "Go on from MODEL.checkpoint, if it is there");
+  c->add_option("--plot", o.plot,
+                "Folder for pictures: the loss curve, and the attention of some translations");
+  c->add_flag("--quiet", o.quiet, "Say nothing but errors");
+
+  c->parse_complete_callback([&o, final_state, tokens, skip, rate, by_length] {
+    try {
+      check_policies("--score", o.policies);
+    } catch (const bd::Error& e) {
+      throw CLI::ValidationError(e.what());
+    }
+    o.config.final_state = bd::final_state_from_name(*final_state);
+    o.corpus.tokens = bd::tokens_from_name(*tokens);
+    if (*skip) o.corpus.bad_lines = bd::BadLines::skip;
+    if (*rate > 0) o.optimizer.rate = *rate;
+    if (*by_length) o.trainer.grouping = bd::Grouping::by_length;
+  });
+}
+
+void add_translate(CLI::App& app) {
+  auto [command, options] = add(
+      app, "translate", "Translate lines of standard input", &translate,
+      "A line of input gives a line of output, in order; an empty line gives an empty line. With --nbest N "
+      "above 1 a sentence gives N lines, best first, of rank TAB score TAB text; rank 1 begins the next "
+      "sentence. The score is the sum of the tokens' log-probabilities. With --json a translation is an "
+      "object {\"source\",\"target\",\"score\",\"log_probs\",\"attention\"}, with --nbest also \"rank\". A "
+      "program that waits for each answer asks for --batch 1.");
+  TranslateOptions& o = options;
+  add_model(command, o.model);
+  add_search(command, o.search);
+  number(command, "--nbest", o.search.nbest, "Translations of a sentence; needs a beam as wide, and sets one",
+         CLI::Range(1, 1024));
+  command->add_flag("--replace-unknown", o.search.replace_unknown,
+                    "Write the source word attended to most instead of <unk>");
+  add_batch(command, o.batch, "Lines translated, and written, at a time; 1 if a person types");
+  command->add_flag("--json", o.json, "One JSON object a line, with log-probabilities and attention");
+  command->parse_complete_callback([&o] {
+    if (o.search.beam > 0 && o.search.nbest > o.search.beam)
+      throw CLI::ValidationError("--nbest: expected at most the beam's width, " +
+                                 std::to_string(o.search.beam) + ", got " + std::to_string(o.search.nbest));
+  });
+}
+
+void add_score(CLI::App& app) {
+  auto [command, options] =
+      add(app, "score", "How probable given translations are, token by token", &score, "");
+  add_model(command, options.model);
+  add_data(command, options.data);
+  command->add_flag("--json", options.json,
+                    "One JSON object a line, with log-probabilities and attention; otherwise the score, the "
+                    "source and the target");
+  add_batch(command, options.batch, "Sentence pairs scored at a time");
+}
+
+void add_evaluate(CLI::App& app) {
+  auto [command, options] =
+      add(app, "evaluate", "BLEU, perplexity and speed on sentence pairs", &evaluate,
+          "Lines of name TAB value: pairs; BLEU-4, 0 to 100, of the corpus's tokens; perplexity of the given "
+          "targets; tokens translated in a second.");
+  EvaluateOptions& o = options;
+  add_model(command, o.model);
+  add_data(command, o.data);
+  add_search(command, o.search);
+  add_batch(command, o.batch, "Sentence pairs at a time");
+  command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(positive);
+  command->add_flag("--skip-bad-lines", o.skip_bad_lines, "Leave out, and count, lines that are no pairs");
+  command->add_flag("--json", o.json, "One JSON object: pairs, bleu, perplexity, tokens_per_second");
+}
+
+void add_plot(CLI::App& app) {
+  auto [command, options] = add(app, "plot", "Draw what the model attends to for each word", &plot, "");
+  PlotOptions& o = options;
+  add_model(command, o.model);
+  command->add_option("--source", o.source, "Sentence to translate")->required();
+  command->add_option("--target", o.target, "A translation to look at [the model's own]");
+  add_search(command, o.search);
+  command->add_option("--out", o.out, "SVG file to write");
+  command->add_option("--title", o.title, "Title of the picture");
+  command->add_flag("--terminal", o.terminal, "Draw into the terminal, in colour if it is one");
+  command->parse_complete_callback([&o] {
+    if (o.out.empty() && !o.terminal) throw CLI::RequiredError("--out or --terminal");
+  });
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app) {
+  add_train(app);
+  add_translate(app);
+  add_score(app);
+  add_evaluate(app);
+  add_plot(app);
+}
+
+}  // namespace cli

@@ -1,0 +1,101 @@
+// bahdanau evaluate: corpus BLEU-4 of a model's translations, its perplexity on the given ones, and its
+// speed.
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <bahdanau/metric/bleu.hpp>
+#include <bahdanau/metric/perplexity.hpp>
+
+#include "any_model.hpp"
+#include "commands.hpp"
+#include "input.hpp"
+#include "json.hpp"
+#include "output.hpp"
+
+namespace cli {
+namespace {
+
+/// What is summed over all pairs.
+struct Totals {
+  std::size_t pairs = 0;
+  bd::CorpusBleu bleu;
+  double nats = 0;             // of the given translations
+  std::size_t tokens = 0;      // of them, `<eos>` included
+  std::size_t translated = 0;  // tokens of the model's own
+  double seconds = 0;          // that those took
+};
+
+/// Translates the sources, and compares with the targets as they are written: a word that the model does not
+/// know cannot be right.
+void add(Totals& totals, const AnyModel& model, const std::vector<bd::SentencePair>& pairs,
+         const std::vector<std::string>& places, const EvaluateOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::string> sources;
+  for (const bd::SentencePair& pair : pairs) sources.push_back(pair.source);
+  const auto start = Clock::now();
+  const auto found = model.translate(sources, options.search.search());
+  totals.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  const std::vector<bd::Translation> given = model.score(pairs, options.batch);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    check_finite(given[i], places[i], options.model.string());
+    std::vector<std::string> predicted = found[i].front().target;
+    totals.translated += predicted.size();
+    if (!predicted.empty() && predicted.back() == bd::reserved::names[bd::reserved::eos])
+      predicted.pop_back();
+    totals.bleu.add(predicted, bd::tokenize(pairs[i].target, model.vocabularies().text));
+    totals.nats -= given[i].score;
+    totals.tokens += given[i].target.size();
+  }
+  totals.pairs += pairs.size();
+}
+
+}  // namespace
+
+void evaluate(const EvaluateOptions& options) {
+  const auto bad_lines = options.skip_bad_lines ? bd::BadLines::skip : bd::BadLines::fail;
+  bd::PairReader reader = options.data == "-" ? bd::PairReader(std::cin, "<stdin>", bad_lines)
+                                              : bd::PairReader(options.data, bad_lines);
+  const auto model = load_any_model(options.model);
+  Totals totals;
+  for (bool more = true; more;) {
+    std::vector<bd::SentencePair> pairs;
+    std::vector<std::string> places;
+    bd::SentencePair pair;
+    const auto wanted = [&] {
+      return pairs.size() < options.batch &&
+             (options.max_pairs == 0 || totals.pairs + pairs.size() < options.max_pairs);
+    };
+    while (wanted() && reader.next(pair)) {
+      check_length(*model, pair.source, reader.where());
+      pairs.push_back(pair);
+      places.push_back(reader.where());
+    }
+    add(totals, *model, pairs, places, options);
+    more = !pairs.empty();
+  }
+  if (totals.pairs == 0) bd::fail(options.data.string(), "at least one sentence pair", "none");
+  const double bleu = totals.bleu.score();
+  const double perplexity = bd::perplexity(totals.nats / static_cast<double>(totals.tokens));
+  const double speed = static_cast<double>(totals.translated) / totals.seconds;
+  if (!std::isfinite(perplexity))
+    bd::fail(options.data.string(), "a finite perplexity", std::to_string(perplexity));
+  std::string out;
+  if (options.json) {
+    json::append(out += R"({"pairs":)", totals.pairs);
+    json::append(out += R"(,"bleu":)", bleu);
+    json::append(out += R"(,"perplexity":)", perplexity);
+    json::append(out += R"(,"tokens_per_second":)", speed);
+    out += "}\n";
+  } else {
+    out = "pairs\t" + std::to_string(totals.pairs) + "\nBLEU-4\t" + fixed(bleu, 2) + "\nperplexity\t" +
+          fixed(perplexity, 3) + "\ntokens/s\t" + fixed(speed, 0) + "\n";
+  }
+  write(out);
+  if (reader.skipped() > 0)
+    std::cerr << options.data.string() << ": " << reader.skipped() << " lines skipped\n";
+}
+
+}  // namespace cli

@@ -1,0 +1,133 @@
+// AnyModel for one combination of policies: from here on types, not names.
+// Everything that must be compiled for each combination is in this file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <bahdanau/backend/xtensor.hpp>
+#include <bahdanau/decode/forced.hpp>
+#include <bahdanau/decode/translate.hpp>
+#include <bahdanau/io/model_file.hpp>
+#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/train/optimizer.hpp>
+#include <bahdanau/train/trainer.hpp>
+
+#include "any_model.hpp"
+#include "models.hpp"
+#include "policies.hpp"
+
+namespace cli {
+
+/// Any of the library's optimizers, as one: compiling a trainer for each would take four times as long, and
+/// choosing one anew at every step costs nothing beside the step.
+struct AnyOptimizer {
+  std::variant<bd::Adam, bd::AdamW, bd::Sgd, bd::Adadelta> chosen;
+  std::string_view name;
+  double rate;
+
+  /// Without a rate of its own Adam takes d2l's, and the others what is usual for them.
+  explicit AnyOptimizer(const OptimizerChoice& choice) {
+    constexpr double d2l = 0.005;
+    if (choice.name == bd::Adam::name) {
+      take(bd::Adam{.rate = choice.rate.value_or(d2l)});
+    } else if (choice.name == bd::AdamW::name) {
+      take(bd::AdamW{.rate = choice.rate.value_or(d2l)});
+    } else if (choice.name == bd::Sgd::name) {
+      take(bd::Sgd{.rate = choice.rate.value_or(bd::Sgd{}.rate)});
+    } else if (choice.name == bd::Adadelta::name) {
+      take(bd::Adadelta{.rate = choice.rate.value_or(bd::Adadelta{}.rate)});
+    } else {
+      bd::fail("optimizer", R"("adam", "adamw", "sgd" or "adadelta")", bd::detail::quote(choice.name));
+    }
+  }
+
+  template <bd::Backend B>
+  void update(bd::OptimizerState<B>& state, bd::ParameterBlock<B>& weights,
+              const bd::ParameterBlock<B>& gradients, const bd::StepScale& scale) const {
+    std::visit([&](const auto& optimizer) { optimizer.update(state, weights, gradients, scale); }, chosen);
+  }
+
+ private:
+  template <class Optimizer>
+  void take(const Optimizer& optimizer) {
+    chosen = optimizer;
+    name = Optimizer::name;
+    rate = optimizer.rate;
+  }
+};
+
+template <class Model>
+class ModelOf final : public AnyModel {
+ public:
+  explicit ModelOf(Model model) : model_(std::move(model)) {}
+
+  PolicyNames policies() const override {
+    return {std::string(Model::Cell::name), std::string(Model::Score::name),
+            std::string(Model::Encoder::name)};
+  }
+  const bd::Config& config() const override { return model_.config(); }
+  const bd::Vocabularies& vocabularies() const override { return model_.vocabularies(); }
+  std::size_t weights() const override {
+    std::size_t total = 0;
+    for (const auto& entry : model_.parameters().entries()) total += entry.parameter.shape.size();
+    return total;
+  }
+
+  std::vector<bd::Translation> score(std::span<const bd::SentencePair> pairs,
+                                     std::size_t batch) const override {
+    return bd::score_pairs(model_, pairs, batch);
+  }
+
+  std::vector<std::vector<bd::Translation>> translate(std::span<const std::string> sentences,
+                                                      const Search& search) const override {
+    if (const auto* beam = std::get_if<bd::Beam>(&search))
+      return bd::translate_nbest(model_, sentences, *beam);
+    std::vector<std::vector<bd::Translation>> out;
+    for (bd::Translation& best : model_.translate(sentences, std::get<bd::Greedy>(search)))
+      out.emplace_back().push_back(std::move(best));
+    return out;
+  }
+
+  bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
+                           const OptimizerChoice& optimizer, const bd::TrainerOptions& options) override {
+    bd::Trainer trainer(model_, AnyOptimizer(optimizer), options);
+    return validation ? trainer.fit(corpus, *validation) : trainer.fit(corpus);
+  }
+
+  void save(const std::filesystem::path& path) const override { model_.save(path); }
+
+ private:
+  Model model_;
+};
+
+template <class Model>
+Model FromFile::make() const {
+  return Model::load(path);
+}
+template <class Model>
+Model FromSeed::make() const {
+  return Model(config, vocabularies, seed);
+}
+
+template <class Cell>
+std::unique_ptr<AnyModel> model_with(std::string_view where, const PolicyNames& names, const Origin& origin) {
+  std::unique_ptr<AnyModel> result;
+  choose_score_and_encoder(where, names.score, names.encoder, [&]<class Score, class Encoder>() {
+    using Model = bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Encoder>;
+    result = std::visit(
+        [](const auto& from) { return std::make_unique<ModelOf<Model>>(from.template make<Model>()); },
+        origin);
+  });
+  return result;
+}
+
+}  // namespace cli

@@ -1,0 +1,62 @@
+// bahdanau plot: what a model attends to, word by word, as an SVG file or in the terminal.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <bahdanau/plot/heatmap.hpp>
+#include <bahdanau/plot/terminal.hpp>
+
+#include "any_model.hpp"
+#include "commands.hpp"
+#include "input.hpp"
+#include "output.hpp"
+
+namespace cli {
+namespace {
+
+void check_sentence(const std::string& option, const std::string& sentence) {
+  bd::detail::require_utf8(option, sentence);
+  if (bd::detail::is_blank(sentence)) bd::fail(option, "a sentence", "an empty one");
+}
+
+bd::Translation translation(const PlotOptions& options) {
+  check_sentence("--source", options.source);
+  if (!options.target.empty()) check_sentence("--target", options.target);
+  const auto model = load_any_model(options.model);
+  check_length(*model, options.source, "--source");
+  bd::Translation result;
+  if (options.target.empty()) {
+    result = model->translate(std::vector{options.source}, options.search.search()).front().front();
+  } else {
+    result = model->score(std::vector{bd::SentencePair{options.source, options.target}}, 1).front();
+  }
+  check_finite(result, "--source", options.model.string());
+  return result;
+}
+
+/// Columns of the terminal; 80 where there is none.
+std::size_t columns() {
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
+void plot(const PlotOptions& options) {
+  const bd::Translation result = translation(options);
+  if (options.terminal) {
+    const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+    write(bd::plot::heatmap_text(result, colour, columns()));
+  }
+  if (!options.out.empty()) {
+    bd::plot::heatmap(options.out, result, {.title = options.title});
+    std::cerr << "wrote " << options.out.string() << '\n';
+  }
+}
+
+}  // namespace cli

@@ -1,0 +1,56 @@
+// The policies that the tool knows, and the way from a name to a type.
+// A policy of one's own joins the tool by being added to its list.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <bahdanau/cell/gru.hpp>
+#include <bahdanau/cell/lstm.hpp>
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/quote.hpp>
+#include <bahdanau/model/encoder.hpp>
+#include <bahdanau/score/additive.hpp>
+#include <bahdanau/score/scaled_dot.hpp>
+
+namespace cli {
+
+namespace bd = bahdanau;
+
+/// Policies of one family, told apart by the `name` that a model file gives them.
+template <class... Policies>
+struct OneOf {};
+
+using Cells = OneOf<bd::Gru, bd::Lstm>;
+using Scores = OneOf<bd::Additive, bd::ScaledDot>;
+using Encoders = OneOf<bd::Unidirectional, bd::Bidirectional>;
+
+/// Calls `use<Policy>()` for the policy of that name; throws, with the choices, if there is none.
+template <class... Policies, class Use>
+void choose(OneOf<Policies...>, std::string_view where, std::string_view family, std::string_view name,
+            Use use) {
+  if (((name == Policies::name && (use.template operator()<Policies>(), true)) || ...)) return;
+  std::string choices;
+  ((choices += (choices.empty() ? "" : ", ") + bd::detail::quote(Policies::name)), ...);
+  bd::fail(where, std::string(family) + " (one of " + choices + ")", bd::detail::quote(name));
+}
+
+/// Calls `use<Score, Encoder>()` for the policies of these names; throws for names that are unknown, and for
+/// policies that do not fit together.
+template <class Use>
+void choose_score_and_encoder(std::string_view where, std::string_view score, std::string_view encoder,
+                              Use use) {
+  choose(Scores{}, where, "a score", score, [&]<class Score>() {
+    choose(Encoders{}, where, "an encoder", encoder, [&]<class Encoder>() {
+      // What the compiler refuses must not be compiled: here it becomes an error of the run.
+      if constexpr (Score::needs_equal_widths && Encoder::directions > 1) {
+        bd::fail(where, "a score for keys wider than queries", bd::detail::quote(Score::name),
+                 "a bidirectional encoder goes with \"additive\"");
+      } else {
+        use.template operator()<Score, Encoder>();
+      }
+    });
+  });
+}
+
+}  // namespace cli

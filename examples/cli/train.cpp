@@ -1,0 +1,183 @@
+// bahdanau train: from a file of sentence pairs to a model file.
+// What is said on the way goes to standard error; a checkpoint beside the model outlives whatever happens.
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/plot/curve.hpp>
+#include <bahdanau/plot/heatmap.hpp>
+
+#include "any_model.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Talk {
+ public:
+  explicit Talk(bool quiet) : quiet_(quiet) {}
+  void operator()(const std::string& line) const {
+    if (!quiet_) std::cerr << line << '\n';
+  }
+
+ private:
+  bool quiet_;
+};
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// The pairs that a model learns from, and those that it is measured on, if there are any.
+struct Data {
+  bd::Corpus training;
+  std::optional<bd::Corpus> validation;
+};
+
+/// The number, if the whole text is one, and no file has that name.
+std::optional<double> share_in(const std::string& text) {
+  double share = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, share);
+  if (error != std::errc{} || rest != end || fs::exists(text)) return std::nullopt;
+  if (!(share > 0 && share < 1)) bd::fail("--validation", "a file, or a share between 0 and 1", text);
+  return share;
+}
+
+void describe(const Talk& say, const fs::path& path, const bd::Corpus& corpus) {
+  std::string line = path.string() + ": " + counted(corpus.size(), "pair");
+  if (corpus.cut_rows() > 0)
+    line += ", " + counted(corpus.cut_rows(), "row") + " cut to " +
+            counted(corpus.vocabularies().text.max_length, "token");
+  if (corpus.skipped_lines() > 0) line += ", " + counted(corpus.skipped_lines(), "line") + " skipped";
+  say(line);
+}
+
+Data read_data(const TrainOptions& options, const Talk& say) {
+  const std::optional<double> share = share_in(options.validation);
+  Data data{bd::Corpus::read(options.data, options.corpus), std::nullopt};
+  describe(say, options.data, data.training);
+  if (share) {
+    const auto count =
+        static_cast<std::size_t>(std::lround(*share * static_cast<double>(data.training.size())));
+    auto [training, validation] = data.training.split(std::max<std::size_t>(count, 1), options.seed);
+    data = {std::move(training), std::move(validation)};
+    say("validation: " + counted(data.validation->size(), "pair") + " of them, chosen at random");
+  } else if (!options.validation.empty()) {
+    data.validation = bd::Corpus::read(options.validation, data.training.vocabularies(),
+                                       {.bad_lines = options.corpus.bad_lines});
+    describe(say, options.validation, *data.validation);
+  }
+  const auto& [source, target, text] = data.training.vocabularies();
+  say("vocabularies: " + std::to_string(source.size()) + " and " + std::to_string(target.size()) + " tokens");
+  return data;
+}
+
+void describe(const Talk& say, const AnyModel& model) {
+  const auto [cell, score, encoder] = model.policies();
+  const bd::Config& config = model.config();
+  say("model: " + cell + ", " + score + ", " + encoder + ", " + counted(config.layers, "layer") + " of " +
+      std::to_string(config.hidden) + ", " + counted(model.weights(), "weight"));
+}
+
+/// The sources of the first pairs of a file that the model has room for, each once.
+std::vector<std::string> first_sources(const fs::path& path, const AnyModel& model, std::size_t count) {
+  bd::PairReader reader(path, bd::BadLines::skip);
+  std::vector<std::string> sources;
+  std::set<std::vector<std::string>> seen;
+  for (bd::SentencePair pair; sources.size() < count && reader.next(pair);) {
+    const bd::TextOptions& text = model.vocabularies().text;
+    const std::vector<std::string> tokens = bd::tokenize(pair.source, text);
+    if (tokens.size() < text.max_length && seen.insert(tokens).second) sources.push_back(pair.source);
+  }
+  return sources;
+}
+
+void draw(const fs::path& folder, const bd::TrainingReport& report, const AnyModel& model,
+          const fs::path& sentences, const Talk& say) {
+  bd::plot::Curve training{"training", {}}, validation{"validation", {}};
+  for (const bd::EpochReport& epoch : report.epochs) {
+    training.values.push_back(epoch.training.nats_per_token());
+    if (epoch.validation) validation.values.push_back(epoch.validation->nats_per_token());
+  }
+  std::vector<bd::plot::Curve> curves{training};
+  if (!validation.values.empty()) curves.push_back(validation);
+  const auto wrote = [&](const fs::path& path) { say("wrote " + path.string()); };
+  bd::plot::curve(folder / "loss.svg", curves, {.title = "Training", .y_label = "nats per token"});
+  wrote(folder / "loss.svg");
+  std::size_t number = 0;
+  const std::vector<std::string> sources = first_sources(sentences, model, 4);
+  for (const auto& found : model.translate(sources, bd::Greedy{})) {
+    const fs::path path = folder / ("attention-" + std::to_string(++number) + ".svg");
+    bd::plot::heatmap(path, found.front());
+    wrote(path);
+  }
+}
+
+/// Throws now, not after hours of training, if the place for a file is no place.
+void check_folder(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code unknown;
+  if (!fs::is_directory(folder, unknown)) bd::fail(file.string(), "a folder to write it to", "none");
+  if (fs::is_directory(file, unknown)) bd::fail(file.string(), "the name of a file to write", "a directory");
+}
+
+bd::TrainerOptions trainer_options(const TrainOptions& options, const fs::path& checkpoint) {
+  bd::TrainerOptions result = options.trainer;
+  result.seed = options.seed;
+  result.checkpoint = checkpoint;
+  if (options.quiet) result.progress = bd::Progress::silent;
+  return result;
+}
+
+}  // namespace
+
+void train(const TrainOptions& options) {
+  const Talk say(options.quiet);
+  check_folder(options.model);
+  if (!options.plot.empty()) fs::create_directories(options.plot);
+  const fs::path checkpoint = options.model.string() + ".checkpoint";
+  const Data data = read_data(options, say);
+  const bd::Corpus* validation = data.validation ? &*data.validation : nullptr;
+  const auto model =
+      new_any_model(options.policies, options.config, data.training.vocabularies(), options.seed);
+  describe(say, *model);
+  if (fs::exists(checkpoint)) {
+    say(options.trainer.resume
+            ? "going on from " + checkpoint.string()
+            : "starting anew, over " + checkpoint.string() + "; --resume would go on from it");
+  } else if (options.trainer.resume) {
+    say("no " + checkpoint.string() + " to go on from: starting anew");
+  }
+
+  bd::TrainerOptions trainer = trainer_options(options, checkpoint);
+  bool trained = false;
+  trainer.on_epoch = [&trained](const bd::EpochReport&) { trained = true; };
+  bd::TrainingReport report;
+  try {
+    report = model->train(data.training, validation, options.optimizer, trainer);
+  } catch (const bd::Error&) {
+    if (trained) model->save(options.model);  // the weights from before what went wrong
+    throw;
+  }
+  if (report.stopped_early)
+    say("stopped early: nothing better since epoch " + std::to_string(report.best_epoch));
+  model->save(options.model);
+  say("wrote " + options.model.string());
+  fs::remove(checkpoint);
+  if (options.plot.empty()) return;
+  const bool from_file = validation != nullptr && !share_in(options.validation);
+  draw(options.plot, report, *model, from_file ? fs::path(options.validation) : options.data, say);
+}
+
+}  // namespace cli

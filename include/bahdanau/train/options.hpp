@@ -1,0 +1,35 @@
+// How a training goes: the settings of a `Trainer`.
+// Plain values, apart from the trainer itself, so that a program that only passes them on compiles fast.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include <bahdanau/train/batches.hpp>
+#include <bahdanau/train/progress.hpp>
+#include <bahdanau/train/report.hpp>
+#include <bahdanau/train/schedule.hpp>
+
+namespace bahdanau {
+
+/// Settings of a training; the defaults are d2l's.
+struct TrainerOptions {
+  std::size_t epochs = 250;
+  std::size_t batch = 64;
+  double clip = 1;          // bound of the gradient's global norm; 0 does not clip
+  std::uint64_t seed = 0;   // of the order of the pairs and of dropout
+  std::size_t threads = 0;  // 0: one a core
+  Grouping grouping = Grouping::random;
+  Schedule schedule{};
+  double label_smoothing = 0;
+  std::size_t patience = 0;  // epochs without a better validation loss before training stops; 0: never
+  Progress progress = Progress::automatic;
+  std::filesystem::path checkpoint{};  // where to keep one; empty: nowhere
+  std::size_t checkpoint_every = 0;    // batches; 0: after every epoch
+  bool resume = false;                 // go on from the checkpoint, if there is one
+  std::function<void(const EpochReport&)> on_epoch{};
+};
+
+}  // namespace bahdanau

@@ -1,0 +1,149 @@
+// Training that is killed, with a real SIGKILL and at any moment, and resumed: the same bytes in the end.
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/tool.hpp"
+#include "cli/trained.hpp"
+#include "support/catch.hpp"
+
+using namespace bahdanau::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+/// A training in a folder of its own.
+struct Job {
+  TemporaryDirectory files;
+  std::vector<std::string> settings;
+
+  explicit Job(std::vector<std::string> s) : settings(std::move(s)) { put(files / "pairs.tsv", tiny_pairs); }
+  fs::path model() const { return files / "m"; }
+  fs::path checkpoint() const { return files / "m.checkpoint"; }
+
+  std::vector<std::string> arguments() const {
+    std::vector<std::string> all = {"bahdanau",        "train",    "--data",     (files / "pairs.tsv").string(),
+                                    "--model",         model().string(), "--embed",    "8",
+                                    "--hidden",        "8",        "--layers",   "2",
+                                    "--batch",         "4",        "--min-frequency", "1",
+                                    "--epochs",        "150",      "--quiet",    "--resume"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return all;
+  }
+
+  /// Starts the tool itself, with no shell between: the signal must reach it.
+  pid_t start() const {
+    const std::vector<std::string> words = arguments();
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    std::vector<char*> raw;
+    for (const std::string& word : words) raw.push_back(const_cast<char*>(word.c_str()));
+    raw.push_back(nullptr);
+    ::execv(BAHDANAU_CLI, raw.data());
+    ::_exit(127);
+  }
+
+  /// Runs until it ends, and says how.
+  int run() const {
+    int status = 0;
+    ::waitpid(start(), &status, 0);
+    return status;
+  }
+
+  /// Runs until `when()` or for so long, then kills it; says whether it was still alive.
+  template <class When>
+  bool run_and_kill(Milliseconds at_most, When when) const {
+    const pid_t child = start();
+    const auto end = std::chrono::steady_clock::now() + at_most;
+    while (!when() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(Milliseconds(1));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status);
+  }
+};
+
+void check_kills(const std::vector<std::string>& settings) {
+  const Job whole(settings);
+  REQUIRE(whole.run() == 0);
+  const std::string expected = contents(whole.model());
+  REQUIRE_FALSE(expected.empty());
+
+  const Job job(settings);
+  int killed = 0;
+  const auto never = [] { return false; };
+  killed += job.run_and_kill(Milliseconds(2), never);  // before it has done anything
+  killed += job.run_and_kill(Milliseconds(20000), [&] { return fs::exists(job.checkpoint()); });
+  CHECK(killed == 2);
+  CHECK(fs::exists(job.checkpoint()));
+  CHECK_FALSE(fs::exists(job.model()));
+  // Further kills fall wherever they fall: into a batch, into a checkpoint that is being written.
+  for (const int delay : {25, 60, 33, 90, 47}) killed += job.run_and_kill(Milliseconds(delay), never);
+  REQUIRE(job.run() == 0);
+  CHECK(contents(job.model()) == expected);
+  CHECK_FALSE(fs::exists(job.checkpoint()));
+  INFO(killed << " kills");
+}
+
+}  // namespace
+
+TEST_CASE("training that is killed and resumed ends with the same bytes", "[cli][train][resume]") {
+  check_kills({});
+}
+
+TEST_CASE("so does one with a validation set that stops it early", "[cli][train][resume]") {
+  check_kills({"--validation", "0.25", "--patience", "60", "--cell", "lstm", "--decay-patience", "5"});
+}
+
+TEST_CASE("killed between the last checkpoint and the model file, it only writes the model",
+          "[cli][train][resume]") {
+  const std::vector<std::string> settings = {"--validation", "0.25", "--patience", "3", "--rate", "0.1"};
+  const Job job(settings);
+  // A folder in the model's place: training ends, but what it learnt has nowhere to go.
+  fs::create_directory(job.files / "other");
+  const Job whole(settings);
+  REQUIRE(whole.run() == 0);
+  // The same, stopped by the patience at its end; the checkpoint is put back as if the rest had not happened.
+  std::string last;
+  const pid_t child = job.start();
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    std::string now = contents(job.checkpoint());
+    if (!now.empty()) last = std::move(now);
+  }
+  REQUIRE(status == 0);
+  REQUIRE_FALSE(last.empty());
+  fs::remove(job.model());
+  put(job.checkpoint(), last);
+  REQUIRE(job.run() == 0);
+  CHECK(contents(job.model()) == contents(whole.model()));
+}
+
+TEST_CASE("other settings than the checkpoint's are refused, and it stays", "[cli][train][resume]") {
+  const Job job({});
+  REQUIRE(job.run_and_kill(Milliseconds(20000), [&] { return fs::exists(job.checkpoint()); }));
+  const std::string before = contents(job.checkpoint());
+  for (const std::string other : {"--rate 0.1", "--max-length 51", "--seed 7", "--optimizer adamw",
+                                  "--cell lstm", "--hidden 16", "--max-pairs 11", "--validation 0.5"}) {
+    CAPTURE(other);
+    std::string line = "\"$TOOL\"";
+    const std::vector<std::string> arguments = job.arguments();
+    for (std::size_t i = 1; i < arguments.size(); ++i) line += " " + shell_word(arguments[i]);
+    if (other == "--hidden 16") line.replace(line.find("'--hidden' '8'"), 14, "--hidden 16");
+    const Run run = run_shell(other == "--hidden 16" ? line : line + " " + other);
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, StartsWith("bahdanau: " + job.checkpoint().string() + ": expected "));
+  }
+  CHECK(contents(job.checkpoint()) == before);
+}

@@ -1,0 +1,114 @@
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <bahdanau/text/corpus.hpp>
+
+#include "support/catch.hpp"
+#include "support/data.hpp"
+#include "support/file_bytes.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace bd = bahdanau;
+using namespace bd::test;
+
+TEST_CASE("a corpus numbers its pairs and ends them in <eos>", "[corpus]") {
+  const std::vector<bd::SentencePair> pairs{{"Go.", "Va !"}, {"Go on.", "Va, va."}, {"Stop.", "Halte !"}};
+  const auto corpus = bd::Corpus::from_pairs(pairs, {.min_frequency = 2, .max_length = 4});
+  CHECK(corpus.vocabularies().source.tokens() ==
+        std::vector<std::string>{"<unk>", "<pad>", "<bos>", "<eos>", ".", "go"});
+  CHECK(corpus.vocabularies().target.tokens() ==
+        std::vector<std::string>{"<unk>", "<pad>", "<bos>", "<eos>", "va", "!"});
+  CHECK(corpus.source() == bd::Corpus::Rows{{5, 4, 3}, {5, 0, 4, 3}, {0, 4, 3}});
+  CHECK(corpus.target() == bd::Corpus::Rows{{4, 5, 3}, {4, 0, 4, 0}, {0, 5, 3}});  // "va , va ." is cut
+  CHECK(corpus.cut_rows() == 1);
+  CHECK(corpus.target_tokens() == 10);
+  CHECK(corpus.vocabularies().text.max_length == 4);
+}
+
+TEST_CASE("d2l's 600 pairs have vocabularies of 184 and 201", "[corpus][data]") {
+  const auto data = data_directory();
+  if (data.empty()) return;
+  const auto corpus = bd::Corpus::read(data / "fra-eng" / "fra.txt",
+                                       {.max_pairs = 600, .min_frequency = 2, .max_length = 10});
+  CHECK(corpus.size() == 600);
+  CHECK(corpus.vocabularies().source.size() == 184);
+  CHECK(corpus.vocabularies().target.size() == 201);
+}
+
+TEST_CASE("the whole file of pairs loads in less than two seconds", "[corpus][data][speed]") {
+  const auto data = data_directory();
+  if (data.empty()) return;
+  const auto start = std::chrono::steady_clock::now();
+  const auto corpus = bd::Corpus::read(data / "fra-eng" / "fra.txt", {.max_length = 50});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  CHECK(corpus.size() == 167130);
+  CHECK(seconds < 2.0);
+}
+
+TEST_CASE("characters are tokens of Chinese", "[corpus][data]") {
+  const auto data = data_directory();
+  if (data.empty()) return;
+  const auto corpus =
+      bd::Corpus::read(data / "cmn-eng" / "cmn.txt", {.max_length = 50, .tokens = bd::Tokens::characters});
+  CHECK(corpus.size() == 21116);
+  CHECK(corpus.vocabularies().target.contains("我"));
+  CHECK_FALSE(corpus.vocabularies().target.contains("我们"));
+}
+
+TEST_CASE("what is wrong with a file is said with path and line", "[corpus][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "pairs.tsv";
+  const auto said = [&](const std::string& text) {
+    put(path, text);
+    const std::string message = message_of([&] { bd::Corpus::read(path); });
+    return message.starts_with(path.string()) ? "FILE" + message.substr(path.string().size()) : message;
+  };
+  CHECK(said("") == "FILE: expected at least one sentence pair, got none");
+  CHECK(said("a\tb\nno tab\n") == "FILE:2: expected a source, a tab and a target, got a line without a tab");
+  CHECK(said("a\tb\n\tx\n") == "FILE:2: expected a source sentence, got an empty one");
+  CHECK(said("a\tb\nx\t \n") == "FILE:2: expected a target sentence, got an empty one");
+  CHECK(said("a\t\xff\n").starts_with("FILE:1: expected UTF-8, got byte 0xff"));
+  CHECK(message_of([&] { bd::Corpus::read(directory / "none.tsv"); }).find("No such file") !=
+        std::string::npos);
+}
+
+TEST_CASE("bad lines are skipped and counted on request", "[corpus]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "pairs.tsv";
+  put(path, "\xEF\xBB\xBFGo.\tVa !\tsource\r\nno tab\n\xff\tx\nStop.\tHalte !\n");
+  const auto corpus = bd::Corpus::read(path, {.min_frequency = 1, .bad_lines = bd::BadLines::skip});
+  CHECK(corpus.size() == 2);
+  CHECK(corpus.skipped_lines() == 2);
+  CHECK(corpus.vocabularies().source.contains("go"));
+  CHECK(corpus.vocabularies().target.contains("!"));
+}
+
+TEST_CASE("a validation set is numbered by the training set's vocabularies", "[corpus]") {
+  const TemporaryDirectory directory;
+  put(directory / "a.tsv", "Go.\tVa !\n");
+  put(directory / "b.tsv", "Go now.\tVa maintenant !\n");
+  const auto training = bd::Corpus::read(directory / "a.tsv", {.min_frequency = 1});
+  const auto validation = bd::Corpus::read(directory / "b.tsv", training.vocabularies());
+  CHECK(validation.vocabularies() == training.vocabularies());
+  CHECK(validation.source()[0] == std::vector<bd::Token>{training.vocabularies().source.id("go"), 0,
+                                                         training.vocabularies().source.id("."), 3});
+}
+
+TEST_CASE("a split keeps every pair once", "[corpus]") {
+  std::vector<bd::SentencePair> pairs;
+  for (int i = 0; i < 50; ++i) pairs.push_back({"w" + std::to_string(i), "x" + std::to_string(i)});
+  const auto corpus = bd::Corpus::from_pairs(pairs, {.min_frequency = 1});
+  const auto [rest, part] = corpus.split(10, 1);
+  CHECK(rest.size() == 40);
+  CHECK(part.size() == 10);
+  std::vector<std::vector<bd::Token>> all = rest.source();
+  all.insert(all.end(), part.source().begin(), part.source().end());
+  std::sort(all.begin(), all.end());
+  auto expected = corpus.source();
+  std::sort(expected.begin(), expected.end());
+  CHECK(all == expected);
+  CHECK(message_of([&] { corpus.split(50); }) == "Corpus::split: expected from 1 to 49 pairs, got 50");
+}

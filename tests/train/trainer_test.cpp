@@ -1,0 +1,151 @@
+#include <cmath>
+#include <limits>
+
+#include <bahdanau/bahdanau.hpp>
+
+#include "support/catch.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace bd = bahdanau;
+using namespace bd::test;
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+
+namespace {
+
+/// Numbers written backwards: easy to learn, and no two sentences alike.
+bd::Corpus corpus(std::size_t pairs = 60) {
+  std::vector<bd::SentencePair> out;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::string a = "w" + std::to_string(i % 7), b = "w" + std::to_string(i / 7);
+    out.push_back({a + " " + b + (i % 3 == 0 ? " x" : ""), (i % 3 == 0 ? "x " : "") + b + " " + a});
+  }
+  return bd::Corpus::from_pairs(out, {.min_frequency = 1, .max_length = 6});
+}
+
+Model fresh(const bd::Corpus& c, float dropout = 0.1F) {
+  return Model({.embed = 12, .hidden = 16, .layers = 2, .dropout = dropout}, c.vocabularies(), 1);
+}
+
+bd::TrainerOptions quick(std::size_t epochs) {
+  return {.epochs = epochs, .batch = 16, .seed = 2, .progress = bd::Progress::silent};
+}
+
+std::vector<float> weights(const Model& m) {
+  return {m.weights().data(), m.weights().data() + m.weights().size()};
+}
+
+}  // namespace
+
+TEST_CASE("training lowers the loss and learns the pairs", "[train][trainer]") {
+  const auto c = corpus();
+  Model model = fresh(c);
+  const auto report = bd::Trainer(model, bd::Adam{.rate = 0.02}, quick(120)).fit(c);
+  REQUIRE(report.epochs.size() == 120);
+  CHECK(report.epochs.front().training.nats_per_token() > 1.5);
+  CHECK(report.epochs.back().training.nats_per_token() < 0.1);
+  CHECK(report.epochs.back().training.tokens == c.target_tokens());
+  CHECK(model.translate("w3 w2").text == "w2 w3");
+}
+
+TEST_CASE("an epoch has every pair once, grouped or not", "[train][batches]") {
+  const auto c = corpus(50);
+  for (const auto grouping : {bd::Grouping::random, bd::Grouping::by_length}) {
+    const bd::EpochPlan plan(c, 16, grouping, bd::random::Key{3});
+    REQUIRE(plan.batches() == 4);  // the smaller one is kept
+    std::vector<std::size_t> seen;
+    for (std::size_t b = 0; b < plan.batches(); ++b)
+      seen.insert(seen.end(), plan.pairs(b).begin(), plan.pairs(b).end());
+    std::sort(seen.begin(), seen.end());
+    for (std::size_t i = 0; i < 50; ++i) CHECK(seen[i] == i);
+  }
+  const bd::EpochPlan grouped(c, 16, bd::Grouping::by_length, bd::random::Key{3});
+  std::size_t cells = 0, tokens = 0;
+  for (std::size_t b = 0; b < grouped.batches(); ++b) {
+    const bd::Batch batch = bd::make_batch(c, grouped.pairs(b));
+    cells += batch.target.tokens.size();
+    for (const bd::Index length : batch.target.lengths) tokens += static_cast<std::size_t>(length);
+  }
+  CHECK(tokens == c.target_tokens());
+  CHECK(cells - tokens <= 16);  // two lengths occur: at most one batch mixes them
+}
+
+TEST_CASE("with a validation set the best epoch's weights are kept", "[train][trainer][validation]") {
+  const auto [training, validation] = corpus().split(12, 1);
+  Model model = fresh(training);
+  std::vector<std::vector<float>> after;
+  auto options = quick(12);
+  options.on_epoch = [&](const bd::EpochReport& r) {
+    CHECK(r.validation);
+    after.push_back(weights(model));
+  };
+  const auto report = bd::Trainer(model, bd::Adam{.rate = 0.05}, options).fit(training, validation);
+  REQUIRE(report.best_epoch >= 1);
+  double lowest = std::numeric_limits<double>::infinity();
+  std::size_t best = 0;
+  for (std::size_t e = 0; e < report.epochs.size(); ++e)
+    if (report.epochs[e].criterion() < lowest) {
+      lowest = report.epochs[e].criterion();
+      best = e;
+    }
+  CHECK(report.best_epoch == best + 1);
+  CHECK(weights(model) == after[best]);
+}
+
+TEST_CASE("training stops early when validation no longer improves", "[train][trainer][validation]") {
+  const auto [training, validation] = corpus().split(12, 1);
+  Model model = fresh(training);
+  auto options = quick(500);
+  options.patience = 3;
+  const auto report = bd::Trainer(model, bd::Adam{.rate = 0.05}, options).fit(training, validation);
+  CHECK(report.stopped_early);
+  CHECK(report.epochs.size() == report.best_epoch + 3);
+}
+
+TEST_CASE("the callback can stop training", "[train][trainer]") {
+  const auto c = corpus();
+  Model model = fresh(c);
+  bd::Trainer<Model>* running = nullptr;
+  auto options = quick(50);
+  options.on_epoch = [&](const bd::EpochReport& r) {
+    if (r.epoch == 4) running->stop();
+  };
+  bd::Trainer<Model> trainer(model, {}, options);
+  running = &trainer;
+  CHECK(trainer.fit(c).epochs.size() == 4);
+}
+
+TEST_CASE("a loss that is no longer finite stops training, says when, and leaves the last good model",
+          "[train][trainer][error]") {
+  const auto c = corpus();
+  Model model = fresh(c);
+  std::vector<float> good = weights(model);
+  auto options = quick(200);
+  options.clip = 0;
+  options.on_epoch = [&](const bd::EpochReport&) { good = weights(model); };
+  const std::string message = message_of([&] { bd::Trainer(model, bd::Sgd{.rate = 1e37}, options).fit(c); });
+  CHECK(message.starts_with("training, epoch "));
+  CHECK(message.find("expected a finite") != std::string::npos);
+  CHECK(weights(model) == good);
+}
+
+TEST_CASE("a corpus with other vocabularies is refused", "[train][trainer][error]") {
+  const auto c = corpus(), other = corpus(20);
+  Model model = fresh(c);
+  CHECK(message_of([&] { bd::Trainer(model, bd::Adam{}, quick(1)).fit(other); }) ==
+        "Trainer: expected a corpus with the model's vocabularies, got a corpus with others; read it with "
+        "Corpus::read(path, model.vocabularies())");
+}
+
+TEST_CASE("label smoothing pulls confident models back and keeps the reported nats plain",
+          "[train][smoothing]") {
+  const auto c = corpus();
+  Model plain = fresh(c, 0), smoothed = fresh(c, 0);
+  auto options = quick(60);
+  bd::Trainer(plain, bd::Adam{.rate = 0.02}, options).fit(c);
+  options.label_smoothing = 0.2;
+  const auto report = bd::Trainer(smoothed, bd::Adam{.rate = 0.02}, options).fit(c);
+  CHECK(plain.translate("w3 w2").score > smoothed.translate("w3 w2").score);
+  const auto& last = report.epochs.back().training;
+  CHECK(last.sum > last.nats / 6);  // the smoothed loss is larger than the plain one
+}

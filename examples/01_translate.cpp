@@ -8,7 +8,7 @@ using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;  //
 
 int main() {
   auto corpus = bd::Corpus::read("eng-fra.tsv", {.min_frequency = 2, .max_length = 10});
-  Model model({.embed = 32, .hidden = 32, .layers = 2, .dropout = 0.1f}, corpus.vocabularies(), /*seed=*/1);
+  Model model({.embed = 32, .hidden = 32, .layers = 2, .dropout = 0.1f}, corpus.vocabularies(), /*seed=*/2);
 
   bd::Trainer trainer(model, bd::Adam{.rate = 0.005f}, {.epochs = 100, .batch = 64, .clip = 1.0f});
   trainer.fit(corpus);  // progress bar, loss, tokens/s

@@ -14,7 +14,7 @@ using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
 
 /// Trains with d2l's settings and draws the loss.
 Model train(const bd::Corpus& corpus, const std::filesystem::path& folder) {
-  Model model({.embed = 32, .hidden = 32, .layers = 2, .dropout = 0.1F}, corpus.vocabularies(), /*seed=*/1);
+  Model model({.embed = 32, .hidden = 32, .layers = 2, .dropout = 0.1F}, corpus.vocabularies(), /*seed=*/2);
   bd::Trainer trainer(model, bd::Adam{.rate = 0.005}, {.epochs = 250, .batch = 64, .clip = 1});
   const bd::TrainingReport report = trainer.fit(corpus);
   bd::plot::Curve curve{"training", {}};

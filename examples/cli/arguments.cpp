@@ -29,7 +29,8 @@ const CLI::Range count(0, 1 << 30);
 
 template <class Number>
 CLI::Option* number(CLI::App* command, const std::string& name, Number& value, const std::string& purpose,
-                    const CLI::Validator& range) {
+                    CLI::Validator range) {
+  range.description("");  // bounds that nobody meets would only fill the help
   return command->add_option(name, value, purpose)->check(range)->capture_default_str();
 }
 
@@ -45,22 +46,23 @@ void add_batch(CLI::App* command, std::size_t& batch, const std::string& purpose
 
 void add_search(CLI::App* command, SearchOptions& search) {
   command->add_option("--beam", search.beam, "Hypotheses kept in beam search; 1 is greedy [1]")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, 1024).description(""));
   number(command, "--length-power", search.length_power,
          "A beam's hypotheses are ranked by score / length^power", CLI::Range(0.0, 10.0));
   command
       ->add_option("--max-length", search.max_length,
                    "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, and at "
                    "least the training rows' length]")
-      ->check(positive);
+      ->check(CLI::Validator(positive).description(""));
 }
 
 void add_train(CLI::App& app) {
-  auto [command, options] = add(
-      app, "train", "Train a model on sentence pairs", &train,
-      "A checkpoint, MODEL.checkpoint, is kept while training and removed at the end. The same data, seed "
-      "and settings give the same model to the bit, with any number of threads, and with any number of "
-      "interruptions followed by --resume. Messages and progress go to standard error.");
+  auto [command, options] =
+      add(app, "train", "Train a model on sentence pairs", &train,
+          "A checkpoint, MODEL.checkpoint, is kept while training and removed at the end.\n"
+          "The same data, seed and settings give the same model to the bit, with any number\n"
+          "of threads, and of interruptions followed by --resume.\n"
+          "Messages and progress go to standard error.");
   CLI::App* c = command;
   TrainOptions& o = options;
   c->add_option("--data", o.data,
@@ -94,7 +96,7 @@ void add_train(CLI::App& app) {
       ->group("Model");
 
   c->add_option("--max-pairs", o.corpus.max_pairs, "Use the first N pairs [all]")
-      ->check(positive)
+      ->check(CLI::Validator(positive).description(""))
       ->group("Text");
   number(c, "--max-length", o.corpus.max_length, "Longest row in tokens with its <eos>; longer ones are cut",
          positive)
@@ -167,13 +169,14 @@ void add_train(CLI::App& app) {
 }
 
 void add_translate(CLI::App& app) {
-  auto [command, options] = add(
-      app, "translate", "Translate lines of standard input", &translate,
-      "A line of input gives a line of output, in order; an empty line gives an empty line. With --nbest N "
-      "above 1 a sentence gives N lines, best first, of rank TAB score TAB text; rank 1 begins the next "
-      "sentence. The score is the sum of the tokens' log-probabilities. With --json a translation is an "
-      "object {\"source\",\"target\",\"score\",\"log_probs\",\"attention\"}, with --nbest also \"rank\". A "
-      "program that waits for each answer asks for --batch 1.");
+  auto [command, options] =
+      add(app, "translate", "Translate lines of standard input", &translate,
+          "A line of input gives a line of output, in order; an empty line an empty line.\n"
+          "With --nbest N above 1 a sentence gives N lines, best first, of rank TAB score TAB\n"
+          "text; rank 1 begins the next sentence. The score is the sum of the tokens'\n"
+          "log-probabilities. With --json a line is an object {\"source\",\"target\",\"score\",\n"
+          "\"log_probs\",\"attention\"}, with --nbest also \"rank\".\n"
+          "A program that waits for each answer asks for --batch 1.");
   TranslateOptions& o = options;
   add_model(command, o.model);
   add_search(command, o.search);
@@ -202,16 +205,16 @@ void add_score(CLI::App& app) {
 }
 
 void add_evaluate(CLI::App& app) {
-  auto [command, options] =
-      add(app, "evaluate", "BLEU, perplexity and speed on sentence pairs", &evaluate,
-          "Lines of name TAB value: pairs; BLEU-4, 0 to 100, of the corpus's tokens; perplexity of the given "
-          "targets; tokens translated in a second.");
+  auto [command, options] = add(app, "evaluate", "BLEU, perplexity and speed on sentence pairs", &evaluate,
+                                "Lines of name TAB value: pairs; BLEU-4, 0 to 100, of the corpus's tokens;\n"
+                                "perplexity of the given targets; tokens translated in a second.");
   EvaluateOptions& o = options;
   add_model(command, o.model);
   add_data(command, o.data);
   add_search(command, o.search);
   add_batch(command, o.batch, "Sentence pairs at a time");
-  command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(positive);
+  command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")
+      ->check(CLI::Validator(positive).description(""));
   command->add_flag("--skip-bad-lines", o.skip_bad_lines, "Leave out, and count, lines that are no pairs");
   command->add_flag("--json", o.json, "One JSON object: pairs, bleu, perplexity, tokens_per_second");
 }

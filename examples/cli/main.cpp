@@ -27,7 +27,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage. bahdanau COMMAND --help "
+      "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage.\nbahdanau COMMAND "
+      "--help "
       "says more.");
   cli::add_commands(app);
   try {

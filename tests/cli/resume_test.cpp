@@ -33,11 +33,16 @@ struct Job {
   fs::path checkpoint() const { return files / "m.checkpoint"; }
 
   std::vector<std::string> arguments() const {
-    std::vector<std::string> all = {"bahdanau",        "train",    "--data",     (files / "pairs.tsv").string(),
-                                    "--model",         model().string(), "--embed",    "8",
-                                    "--hidden",        "8",        "--layers",   "2",
-                                    "--batch",         "4",        "--min-frequency", "1",
-                                    "--epochs",        "150",      "--quiet",    "--resume"};
+    std::vector<std::string> all = {"bahdanau",        "train",
+                                    "--data",          (files / "pairs.tsv").string(),
+                                    "--model",         model().string(),
+                                    "--embed",         "8",
+                                    "--hidden",        "8",
+                                    "--layers",        "2",
+                                    "--batch",         "4",
+                                    "--min-frequency", "1",
+                                    "--epochs",        "150",
+                                    "--quiet",         "--resume"};
     all.insert(all.end(), settings.begin(), settings.end());
     return all;
   }
@@ -110,11 +115,9 @@ TEST_CASE("killed between the last checkpoint and the model file, it only writes
           "[cli][train][resume]") {
   const std::vector<std::string> settings = {"--validation", "0.25", "--patience", "3", "--rate", "0.1"};
   const Job job(settings);
-  // A folder in the model's place: training ends, but what it learnt has nowhere to go.
-  fs::create_directory(job.files / "other");
   const Job whole(settings);
   REQUIRE(whole.run() == 0);
-  // The same, stopped by the patience at its end; the checkpoint is put back as if the rest had not happened.
+  // The last checkpoint is put back, as if what followed it had not happened.
   std::string last;
   const pid_t child = job.start();
   int status = 0;

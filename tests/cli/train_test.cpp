@@ -153,8 +153,8 @@ TEST_CASE("what cannot work is said before training", "[cli][train][error]") {
   const std::string data = "train --data " + shell_word(files / "pairs.tsv") + " --model ";
   const Run nowhere = run_tool(data + shell_word(files / "no" / "m"));
   CHECK(nowhere.code == 1);
-  CHECK(nowhere.err == "bahdanau: " + (files / "no" / "m").string() +
-                           ": expected a folder to write it to, got none\n");
+  CHECK(nowhere.err ==
+        "bahdanau: " + (files / "no" / "m").string() + ": expected a folder to write it to, got none\n");
   CHECK(run_tool(data + shell_word(files.path())).code == 1);
   const Run missing = run_tool("train --data " + shell_word(files / "none") + " --model m");
   CHECK(missing.code == 1);

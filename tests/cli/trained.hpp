@@ -19,7 +19,8 @@ inline const std::string tiny_pairs =
     "Run now!\tCours maintenant !\nHe runs now.\tIl court maintenant.\n";
 
 /// A model small enough to train in no time.
-inline const std::string small = " --embed 8 --hidden 8 --layers 1 --batch 4 --min-frequency 1 --max-length 8 ";
+inline const std::string small =
+    " --embed 8 --hidden 8 --layers 1 --batch 4 --min-frequency 1 --max-length 8 ";
 
 /// Trains on a file of pairs in a folder; the model is called `m`.
 inline Run train_in(const TemporaryDirectory& files, const std::string& arguments,

@@ -1,0 +1,146 @@
+// bahdanau translate from outside: lines in, lines out, in order, in every form.
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/tool.hpp"
+#include "cli/trained.hpp"
+#include "support/catch.hpp"
+
+using namespace bahdanau::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+namespace fs = std::filesystem;
+
+namespace {
+
+Run translate(const std::string& input, const std::string& arguments = {}) {
+  return with_model("translate", arguments, input);
+}
+
+const std::string empty_object = R"({"source":[],"target":[],"score":0,"log_probs":[],"attention":[]})";
+
+}  // namespace
+
+TEST_CASE("a line in is a line out, in order, for any batch", "[cli][translate]") {
+  const std::string input = "Run.\nI see him.\nHe goes.\nGo.\nHe runs now.\nI run.\n";
+  const std::string expected = "cours !\nje le vois .\nil va .\nva !\nil court maintenant .\nje cours .\n";
+  for (const std::string arguments : {"", "--batch 1", "--batch 4", "--beam 3", "--beam 1"}) {
+    CAPTURE(arguments);
+    const Run run = translate(input, arguments);
+    CHECK(run.code == 0);
+    CHECK(run.err.empty());
+    CHECK(run.out == expected);
+  }
+}
+
+TEST_CASE("empty lines are answered by empty lines", "[cli][translate]") {
+  CHECK(translate("").out.empty());
+  CHECK(translate("\n").out == "\n");
+  CHECK(translate("\nGo.\n\n \u00a0\t\r\nRun.\n\n").out == "\nva !\n\n\ncours !\n\n");
+  CHECK(translate("\nGo.\n\nRun.\n", "--batch 1").out == "\nva !\n\ncours !\n");
+  CHECK(translate("\n \n", "--json").out == empty_object + "\n" + empty_object + "\n");
+}
+
+TEST_CASE("CRLF, a byte-order mark and a last line without its end are harmless", "[cli][translate]") {
+  CHECK(translate("\xEF\xBB\xBFGo.\r\nRun.").out == "va !\ncours !\n");
+}
+
+TEST_CASE("JSON has the five keys that score writes, and agrees with it", "[cli][translate][json]") {
+  const Run run = translate("I see him.\nGo zzz.\n", "--json");
+  CHECK(run.code == 0);
+  CHECK_THAT(
+      run.out,
+      StartsWith(
+          R"({"source":["i","see","him",".","<eos>"],"target":["je","le","vois",".","<eos>"],"score":-)"));
+  const auto lines = json_lines(run.out);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[1]["source"][1] == "<unk>");
+  for (const auto& line : lines) {
+    CHECK(line.size() == 5);
+    const auto log_probs = line["log_probs"].get<std::vector<double>>();
+    CHECK(log_probs.size() == line["target"].size());
+    CHECK(line["attention"].size() == line["target"].size());
+    CHECK(line["attention"][0].size() == line["source"].size());
+    CHECK(line["score"].get<double>() == Approx(std::accumulate(log_probs.begin(), log_probs.end(), 0.0)));
+  }
+  const Run scored = with_model("score", "--json --data -", "I see him.\tJe le vois.\n");
+  CHECK(json_lines(scored.out).at(0)["score"].get<double>() ==
+        Approx(lines[0]["score"].get<double>()).margin(1e-5));
+}
+
+TEST_CASE("n-best lists have rank, score and text", "[cli][translate][nbest]") {
+  const Run run = translate("I see him.\n\nGo.\n", "--nbest 3");
+  CHECK(run.code == 0);
+  const auto lines = lines_in(run.out);
+  REQUIRE(lines.size() == 7);
+  CHECK_THAT(lines[0], StartsWith("1\t-") && ContainsSubstring("\tje le vois ."));
+  CHECK_THAT(lines[1], StartsWith("2\t-"));
+  CHECK_THAT(lines[2], StartsWith("3\t-"));
+  CHECK(lines[3].empty());
+  CHECK_THAT(lines[4], StartsWith("1\t-") && ContainsSubstring("\tva !"));
+
+  const auto objects = json_lines(translate("I see him.\nGo.\n", "--beam 4 --nbest 2 --json").out);
+  REQUIRE(objects.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(objects[i]["rank"] == i % 2 + 1);
+  CHECK(objects[0]["target"] != objects[1]["target"]);
+
+  CHECK(translate("Go.\n", "--beam 2 --nbest 3").code == 2);
+}
+
+TEST_CASE("a translation has its longest length, and unknown words can be carried over", "[cli][translate]") {
+  const auto line = json_lines(translate("He runs now.\n", "--json --max-length 2").out).at(0);
+  CHECK(line["target"].size() == 2);
+  const Run run = translate("Zanzibar zanzibar.\n", "--replace-unknown");
+  CHECK(run.code == 0);
+  CHECK(run.out.find("<unk>") == run.out.npos);
+}
+
+TEST_CASE("a line that is not UTF-8 is an error, after the answers to those before it",
+          "[cli][translate][error]") {
+  const Run run = translate("Go.\n\nv\xFF\nRun.\n");
+  CHECK(run.code == 1);
+  CHECK(run.out == "va !\n\n");
+  CHECK(run.err == "bahdanau: <stdin>:3: expected UTF-8, got byte 0xff at offset 1\n");
+}
+
+TEST_CASE("a source beyond the row of a padded model is an error of translate too",
+          "[cli][translate][error]") {
+  const fs::path padded = fs::path(BAHDANAU_GOLDEN_DIR) / "gru_additive_uni_l1_padded.model.safetensors";
+  const Run run = run_tool("translate --model " + shell_word(padded), "go go go go go\ngo go go go go go\n");
+  CHECK(run.code == 1);
+  CHECK(lines_in(run.out).size() == 1);
+  CHECK_THAT(run.err, StartsWith("bahdanau: <stdin>:2: expected a source of at most 6 tokens"));
+}
+
+TEST_CASE("translate says what it cannot use", "[cli][translate][error]") {
+  const TemporaryDirectory files;
+  const Run missing = run_tool("translate --model " + shell_word(files / "none"), "Go.\n");
+  CHECK(missing.code == 1);
+  CHECK(missing.err == "bahdanau: " + (files / "none").string() +
+                           ": expected a file that can be opened, got \"No such file or directory\"\n");
+  for (const std::string arguments :
+       {"translate", "translate --model m --beam 0", "translate --model m --nbest 0",
+        "translate --model m --batch 0", "translate --model m --nothing", "translate --model m more"}) {
+    CAPTURE(arguments);
+    CHECK(run_tool(arguments).code == 2);
+  }
+  const Run help = run_tool("translate --help");
+  CHECK(help.code == 0);
+  for (const char* text : {"--beam", "--nbest", "--batch", "--json", "--replace-unknown", "rank TAB score"})
+    CHECK_THAT(help.out, ContainsSubstring(text));
+}
+
+TEST_CASE("a program that asks for batches of one has each answer at once", "[cli][translate][pipe]") {
+  // The second line waits for the answer to the first.
+  const Run run = run_shell(
+      "d=$(mktemp -d) && mkfifo \"$d/in\" \"$d/out\" && { \"$TOOL\" translate --batch 1 --model " +
+      shell_word(trained_model()) +
+      " < \"$d/in\" > \"$d/out\" & } && exec 3> \"$d/in\" 4< \"$d/out\" && echo Go. >&3 && read -r a <&4 && "
+      "echo Run. >&3 && exec 3>&- && read -r b <&4 && echo \"$a\" && echo \"$b\"; wait; rm -r \"$d\"");
+  CHECK(run.out == "va !\ncours !\n");
+}

@@ -1,0 +1,26 @@
+#include <bahdanau/bahdanau.hpp>
+
+#include "support/catch.hpp"
+#include "support/data.hpp"
+
+namespace bd = bahdanau;
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+
+TEST_CASE("d2l's experiment gives d2l's result", "[train][data][d2l]") {
+  const auto data = bd::test::data_directory();
+  if (data.empty()) return;
+  const auto corpus = bd::Corpus::read(data / "fra-eng" / "fra.txt",
+                                       {.max_pairs = 600, .min_frequency = 2, .max_length = 10});
+  Model model({.embed = 32, .hidden = 32, .layers = 2, .dropout = 0.1F}, corpus.vocabularies(), 0);
+  bd::Trainer trainer(model, bd::Adam{.rate = 0.005},
+                      {.epochs = 250, .batch = 64, .clip = 1, .progress = bd::Progress::silent});
+  CHECK(trainer.fit(corpus).epochs.back().training.d2l() <= 0.021);
+  const auto bleu = [&](const std::string& source, const std::string& label) {
+    const bd::Translation t = model.translate(source);
+    INFO(source << " -> " << t.text);
+    return bd::sentence_bleu(std::string_view(t.text), std::string_view(label), 2);
+  };
+  CHECK(bleu("go .", "va !") == 1);
+  CHECK(bleu("i lost .", "j'ai perdu .") == 1);
+  CHECK(bleu("i'm home .", "je suis chez moi .") == 1);
+}

@@ -19,6 +19,7 @@ std::pair<CLI::App*, Options&> add(CLI::App& app, const std::string& name, const
                                    void (*run)(const Options&), const std::string& footer) {
   CLI::App* command = app.add_subcommand(name, purpose);
   command->footer(footer);
+  command->option_defaults()->take_last();  // so that a script's options can be overridden
   const auto options = std::make_shared<Options>();
   command->final_callback([options, run] { run(*options); });
   return {command, *options};

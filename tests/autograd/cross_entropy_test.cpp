@@ -64,6 +64,36 @@ TEST_CASE("the fused loss and its gradient are those of the small operations", "
   CHECK(largest_difference(gradient<1>(fused.b), gradient<1>(composed.b)) < 1e-12);
 }
 
+TEST_CASE("the smoothed loss and its gradient are those of the small operations", "[loss][gradient]") {
+  constexpr double scale = 0.3, smoothing = 0.2;
+  Tape<B> fused_tape, tape;
+  const Leaves fused(fused_tape), composed(tape);
+  const auto logits = linear(fused.x, fused.w, fused.b, Result::overwritten);
+  const auto both = smoothed_cross_entropy(logits, fused_tape.keep(targets), scale, smoothing);
+  fused_tape.clear_gradients();
+  fused_tape.play();
+
+  // ln Σ e^x - Σ_c q_c x[c], where q is (1 - ε) on the target and ε / classes on each
+  std::vector<double> chosen(rows * classes, 0), q(rows * classes, smoothing / classes);
+  for (std::size_t r = 0; r < rows; ++r) {
+    chosen[r * classes + static_cast<std::size_t>(targets[r])] = 1;
+    q[r * classes + static_cast<std::size_t>(targets[r])] += 1 - smoothing;
+  }
+  const auto plain = linear(composed.x, composed.w, composed.b);
+  const auto log_total = log(sum_columns(exp(plain)));
+  const auto nats = log_total - sum_columns(plain * tape.constant({rows, classes}, chosen));
+  const auto losses = log_total - sum_columns(plain * tape.constant({rows, classes}, q));
+  tape.backward(scale * sum(losses));
+
+  CHECK(largest_difference(value<1>(both.nats), value<1>(nats)) < 1e-12);
+  CHECK(largest_difference(value<1>(both.losses), value<1>(losses)) < 1e-12);
+  CHECK(largest_difference(gradient<2>(fused.x), gradient<2>(composed.x)) < 1e-12);
+  CHECK(largest_difference(gradient<2>(fused.w), gradient<2>(composed.w)) < 1e-12);
+  CHECK(largest_difference(gradient<1>(fused.b), gradient<1>(composed.b)) < 1e-12);
+  for (const double wrong : {-0.1, 1.0})
+    CHECK_THROWS_AS(smoothed_cross_entropy(logits, fused_tape.keep(targets), scale, wrong), Error);
+}
+
 TEST_CASE("the loss of a sure and right guess is near 0, of an even one ln n", "[loss]") {
   Tape<B> tape(Tape<B>::Mode::infer);
   const std::vector<double> logits = {50, 0, 0, 0, 2, 2, 2, 2, 0, 50, 0, 0};

@@ -28,7 +28,7 @@ TEST_CASE("training writes a model, says what it read, and leaves no checkpoint"
   const Run run = train_in(files, "--epochs 3 --max-length 4");
   CHECK(run.code == 0);
   CHECK(run.out.empty());
-  CHECK_THAT(run.err, ContainsSubstring("pairs.tsv: 12 pairs, 6 rows cut to 4 tokens\n"));
+  CHECK_THAT(run.err, ContainsSubstring("pairs.tsv: 12 pairs, 8 rows cut to 4 tokens\n"));
   CHECK_THAT(run.err, ContainsSubstring("vocabularies: "));
   CHECK_THAT(run.err, ContainsSubstring("gru, additive, unidirectional"));
   CHECK_THAT(run.err, ContainsSubstring("wrote " + (files / "m").string()));
@@ -163,9 +163,16 @@ TEST_CASE("what cannot work is said before training", "[cli][train][error]") {
 
 TEST_CASE("a loss that is no number ends training with the last good model", "[cli][train][error]") {
   const TemporaryDirectory files;
-  const Run run = train_in(files, "--quiet --optimizer sgd --rate 1e30 --clip 0 --epochs 9");
+  const Run run = train_in(files, "--quiet --optimizer sgd --rate 1e38 --clip 0 --epochs 9 --batch 12");
   CHECK(run.code == 1);
-  CHECK_THAT(run.err, StartsWith("bahdanau: training, epoch ") && ContainsSubstring("finite"));
+  CHECK_THAT(run.err, StartsWith("bahdanau: training, epoch 2, batch 1: ") && ContainsSubstring("finite"));
+  CHECK(fs::exists(files / "m"));
+}
+
+TEST_CASE("of an option that is given twice the last counts", "[cli][usage]") {
+  const TemporaryDirectory files;
+  REQUIRE(train_in(files, "--quiet --epochs 1 --hidden 9 --hidden 5").code == 0);
+  CHECK(description(files / "m").config.hidden == 5);
 }
 
 TEST_CASE("training is told wrong things", "[cli][train][usage]") {

@@ -39,6 +39,7 @@ bd::TrainerOptions options(const std::filesystem::path& checkpoint, std::size_t 
           .progress = bd::Progress::silent,
           .checkpoint = checkpoint,
           .checkpoint_every = 3,
+          .checkpoint_seconds = 0,
           .resume = true};
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <string>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <bahdanau/train/report.hpp>
@@ -38,8 +39,8 @@ inline std::string duration_text(double seconds) {
   return text;
 }
 
-/// The numbers of an epoch, as bar and lines show them.
-inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs) {
+/// The numbers of an epoch, as bar and lines show them; a narrow terminal has no room for the speed.
+inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs, bool speed = true) {
   char text[200];
   int n = std::snprintf(text, sizeof text, "epoch %llu/%llu  loss %.4f  %.3f nats/token",
                         static_cast<unsigned long long>(r.epoch), static_cast<unsigned long long>(epochs),
@@ -50,6 +51,7 @@ inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs) {
                       r.best ? " *" : "");
     out.append(text, static_cast<std::size_t>(n));
   }
+  if (!speed) return out;
   n = std::snprintf(text, sizeof text, "  %.0f tokens/s", r.tokens_per_second());
   return out.append(text, static_cast<std::size_t>(n));
 }
@@ -99,15 +101,30 @@ class ProgressDisplay {
     return done <= 0 ? "?" : duration_text(since(start_) / done * todo);
   }
 
+  // Columns of the terminal; 80 where it does not say.
+  static std::size_t columns() {
+    winsize size{};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  }
+
   void draw(const EpochReport& report, double part) {
-    constexpr std::size_t width = 20;
-    const double whole = (static_cast<double>(report.epoch) - 1 + part) / static_cast<double>(epochs_);
-    const auto full = static_cast<std::size_t>(whole * width);
+    constexpr std::size_t widest = 20, narrowest = 5;
+    // A line that reached the edge would wrap, and the next one would no longer be drawn over it.
+    const std::size_t room = columns() - 1;
+    const std::string rest = "  left " + left(report.epoch, part);
+    std::string text = epoch_text(report, epochs_) + rest;
+    if (text.size() > room) text = epoch_text(report, epochs_, false) + rest;
+    if (text.size() > room) text.resize(room);
+    const std::size_t width = std::min(widest, room - text.size());  // of the bar and the space behind it
     std::string bar;
-    for (std::size_t i = 0; i < width; ++i) bar += i < full ? "█" : "░";
+    if (width > narrowest) {
+      const double whole = (static_cast<double>(report.epoch) - 1 + part) / static_cast<double>(epochs_);
+      const auto full = static_cast<std::size_t>(whole * static_cast<double>(width - 1));
+      for (std::size_t i = 0; i + 1 < width; ++i) bar += i < full ? "█" : "░";
+      bar += ' ';
+    }
     // Erase the line first: the new one may be shorter.
-    std::fprintf(stderr, "\r\x1b[2K%s %s  left %s", bar.c_str(), epoch_text(report, epochs_).c_str(),
-                 left(report.epoch, part).c_str());
+    std::fprintf(stderr, "\r\x1b[2K%s%s", bar.c_str(), text.c_str());
     std::fflush(stderr);
     shown_ = true;
     drawn_ = Clock::now();

@@ -65,7 +65,8 @@ class Trainer {
       if (validation) report.validation = evaluate(*validation);
       finish_epoch(report, validation != nullptr);
       display.epoch(report);
-      if (!options_.checkpoint.empty()) save(validation);
+      if (checkpoint_due() || (!options_.checkpoint.empty() && (stop_ || state_.epoch == options_.epochs)))
+        save(validation);
       if (options_.on_epoch) options_.on_epoch(report);
     }
     display.finish();
@@ -97,8 +98,8 @@ class Trainer {
       report.training = state_.running;
       report.seconds = state_.seconds;
       display.batch(report, state_.batch, plan.batches());
-      if (!options_.checkpoint.empty() && options_.checkpoint_every != 0 &&
-          state_.batch % options_.checkpoint_every == 0 && state_.batch < plan.batches())
+      if (options_.checkpoint_every != 0 && state_.batch % options_.checkpoint_every == 0 &&
+          state_.batch < plan.batches() && checkpoint_due())
         save(validation);
     }
     report.training = state_.running;
@@ -162,7 +163,13 @@ class Trainer {
     auto& optimizer = training_.optimizer_state();
     return {&model_->weights(), &optimizer.first, &optimizer.second, validation ? &best_ : nullptr, &good_};
   }
+  bool checkpoint_due() const {
+    using Seconds = std::chrono::duration<double>;
+    return !options_.checkpoint.empty() &&
+           Seconds(std::chrono::steady_clock::now() - saved_).count() >= options_.checkpoint_seconds;
+  }
   void save(const Corpus* validation) {
+    saved_ = std::chrono::steady_clock::now();
     state_.batches = training_.batches();
     state_.optimizer_steps = training_.optimizer_state().steps;
     write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validation));
@@ -201,6 +208,9 @@ class Trainer {
 
   static std::string fingerprint(const Corpus& corpus) {
     random::Key key{corpus.size()};
+    for (const auto* vocabulary : {&corpus.vocabularies().source, &corpus.vocabularies().target})
+      for (const std::string& token : vocabulary->tokens())
+        for (const char c : token + "\n") key = key.derive(static_cast<unsigned char>(c));
     for (const auto* rows : {&corpus.source(), &corpus.target()})
       for (const auto& row : *rows)
         for (const Token id : row) key = key.derive(static_cast<std::uint64_t>(id));
@@ -212,6 +222,7 @@ class Trainer {
   Training<Model, Optimizer> training_;
   ParameterBlock<Backend> good_, best_;
   CheckpointState state_;
+  std::chrono::steady_clock::time_point saved_{};
   bool stop_ = false;
 };
 

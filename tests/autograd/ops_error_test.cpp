@@ -247,3 +247,25 @@ TEST_CASE("variables of two tapes are refused", "[ops][error]") {
   CHECK_THROWS_MATCHES(additive_scores(here, here, there.row_range(0, 1), spans.view()), Error,
                        two("additive_scores"));
 }
+
+TEST_CASE("spans that reach beyond the keys are refused", "[ops][error]") {
+  const auto act = [](Fixture& f, auto use) {
+    const std::vector<Index> begin{0, 2}, length{2, 3};  // five keys
+    const Spans<B> spans(f.tape, begin, length);
+    use(spans.view());
+  };
+  Fixture f;
+  CHECK_THROWS_MATCHES(act(f,
+                           [&](const auto& spans) {
+                             bahdanau::span_dot<B>(f.a({2, 3}), f.a({4, 3}), spans);
+                           }),
+                       Error, Message("span_dot: expected at least 5 rows, as the spans say, got [4, 3]"));
+  CHECK_THROWS_MATCHES(act(f,
+                           [&](const auto& spans) {
+                             bahdanau::span_sum<B>(f.a({5}), f.a({4, 3}), spans);
+                           }),
+                       Error, Message("span_sum: expected at least 5 rows, as the spans say, got [4, 3]"));
+  const std::vector<Index> negative{-1}, one{1};
+  CHECK_THROWS_MATCHES(Spans<B>(f.tape, negative, one), Error,
+                       Message("Spans: expected spans that begin at 0 or later, got -1"));
+}

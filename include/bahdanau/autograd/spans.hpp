@@ -2,8 +2,11 @@
 // Keys of all sentences lie below one another without padding, so nothing is ever masked or wasted.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <bahdanau/autograd/tape.hpp>
@@ -22,9 +25,11 @@ class Spans {
     detail::require_equal("Spans", "lengths:", key_begin.size(), length.size());
     // One index array: key_begin, length, offset (with the end), then query and key of each pair.
     const std::size_t queries = key_begin.size();
-    std::size_t pairs = 0;
+    std::size_t pairs = 0, keys = 0;
     for (std::size_t r = 0; r < queries; ++r) {
       if (length[r] < 1) fail("Spans", "lengths of at least 1", detail::text(length[r]));
+      if (key_begin[r] < 0) fail("Spans", "spans that begin at 0 or later", detail::text(key_begin[r]));
+      keys = std::max(keys, static_cast<std::size_t>(key_begin[r]) + static_cast<std::size_t>(length[r]));
       pairs += static_cast<std::size_t>(length[r]);
     }
     host_.reserve(3 * queries + 1 + 2 * pairs);
@@ -46,7 +51,8 @@ class Spans {
              device + 3 * queries + 1,
              device + 3 * queries + 1 + pairs,
              queries,
-             pairs};
+             pairs,
+             keys};
     offsets_ = host_.data() + 2 * queries;
   }
 
@@ -58,6 +64,7 @@ class Spans {
     const Index *key_begin, *length, *offset;  // [queries]
     const Index *query_of_pair, *key_of_pair;  // [pairs]; for `gather_rows`
     std::size_t queries, pairs;
+    std::size_t keys;  // rows that there must be at least
   };
 
   const View& view() const { return view_; }
@@ -80,4 +87,14 @@ class Spans {
 template <Backend B>
 using SpanView = typename Spans<B>::View;
 
+namespace detail {
+
+/// Throws unless the spans stay within the rows of `keys`.
+template <Backend B>
+void require_keys(std::string_view where, const SpanView<B>& spans, const Variable<B>& keys) {
+  if (keys.rows() < spans.keys)
+    fail(where, "at least " + text(spans.keys) + " rows, as the spans say", keys.shape.text());
+}
+
+}  // namespace detail
 }  // namespace bahdanau

@@ -27,7 +27,7 @@ class Shape {
   constexpr std::size_t operator[](std::size_t axis) const { return extents_[axis]; }
   constexpr std::size_t size() const { return extents_[0] * extents_[1] * extents_[2]; }
   /// The last extent: the length of a contiguous run.
-  constexpr std::size_t cols() const { return extents_[rank_ - 1]; }
+  constexpr std::size_t cols() const { return rank_ == 0 ? 1 : extents_[rank_ - 1]; }
   /// How many such runs there are; 1 for a vector.
   constexpr std::size_t rows() const {
     std::size_t product = 1;

@@ -84,6 +84,7 @@ Variable<B> additive_scores(const Variable<B>& query, const Variable<B>& keys, c
   detail::require_same_tape("additive_scores", query, w);
   detail::require_equal("additive_scores", "queries:", spans.queries, query.rows());
   detail::require_equal("additive_scores", "keys of width", query.cols(), keys.cols());
+  detail::require_keys<B>("additive_scores", spans, keys);
   detail::require_equal("additive_scores", "weights:", query.cols(), w.size());
   Tape<B>& tape = *query.tape;
   const std::size_t width = query.cols();

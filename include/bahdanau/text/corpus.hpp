@@ -52,12 +52,12 @@ class Corpus {
 
   /// A corpus of pairs in memory; options as for a file.
   static Corpus from_pairs(std::span<const SentencePair> pairs, const CorpusOptions& options = {}) {
-    Words source, target;
+    Side source, target;
     for (const SentencePair& pair : pairs) {
-      source.push_back(tokenize(pair.source, options.text()));
-      target.push_back(tokenize(pair.target, options.text()));
+      source.add(pair.source, options.text());
+      target.add(pair.target, options.text());
     }
-    return make("Corpus", std::move(source), std::move(target), options, std::nullopt);
+    return make("Corpus", source, target, options, std::nullopt);
   }
 
   std::size_t size() const { return source_.size(); }
@@ -100,35 +100,50 @@ class Corpus {
   }
 
  private:
-  using Words = std::vector<std::vector<std::string>>;
+  /// One language while it is read: sentences as numbers of a counter, so that no word is kept twice.
+  struct Side {
+    TokenCounter counter;
+    std::vector<std::vector<std::uint32_t>> sentences;
+
+    void add(const std::string& sentence, const TextOptions& options) {
+      auto& numbers = sentences.emplace_back();
+      for (const std::string& token : tokenize(sentence, options)) numbers.push_back(counter.number(token));
+    }
+  };
 
   explicit Corpus(Vocabularies vocabularies) : vocabularies_(std::move(vocabularies)) {}
 
   static Corpus read_with(const std::filesystem::path& path, const CorpusOptions& options,
                           const std::optional<Vocabularies>& given) {
     PairReader reader(path, options.bad_lines);
-    Words source, target;
+    Side source, target;
     SentencePair pair;
-    while ((options.max_pairs == 0 || source.size() < options.max_pairs) && reader.next(pair)) {
-      source.push_back(tokenize(pair.source, options.text()));
-      target.push_back(tokenize(pair.target, options.text()));
+    while ((options.max_pairs == 0 || source.sentences.size() < options.max_pairs) && reader.next(pair)) {
+      source.add(pair.source, options.text());
+      target.add(pair.target, options.text());
     }
-    Corpus corpus = make(path.string(), std::move(source), std::move(target), options, given);
+    Corpus corpus = make(path.string(), source, target, options, given);
     corpus.skipped_ = reader.skipped();
     return corpus;
   }
 
-  static Corpus make(const std::string& where, Words source, Words target, const CorpusOptions& options,
-                     const std::optional<Vocabularies>& given) {
-    if (source.empty()) fail(where, "at least one sentence pair", "none");
+  static Corpus make(const std::string& where, const Side& source, const Side& target,
+                     const CorpusOptions& options, const std::optional<Vocabularies>& given) {
+    if (source.sentences.empty()) fail(where, "at least one sentence pair", "none");
     if (options.max_length == 0) fail(where, "a max_length of at least 1", "0");
     Corpus corpus(given ? *given
-                        : Vocabularies{Vocabulary::build(source, options.min_frequency),
-                                       Vocabulary::build(target, options.min_frequency), options.text()});
-    const auto number = [&](const Words& words, const Vocabulary& vocabulary, Rows& rows) {
-      rows.reserve(words.size());
-      for (const auto& sentence : words) {
-        std::vector<Token> row = vocabulary.encode(sentence);
+                        : Vocabularies{Vocabulary::of_counts(source.counter, options.min_frequency),
+                                       Vocabulary::of_counts(target.counter, options.min_frequency),
+                                       options.text()});
+    const auto number = [&](const Side& side, const Vocabulary& vocabulary, Rows& rows) {
+      std::vector<Token> id_of;  // of each number of the counter
+      for (std::size_t i = 0; i < side.counter.size(); ++i)
+        id_of.push_back(vocabulary.id(side.counter.token(i)));
+      rows.reserve(side.sentences.size());
+      for (const auto& sentence : side.sentences) {
+        std::vector<Token> row;
+        row.reserve(sentence.size() + 1);
+        for (const std::uint32_t i : sentence) row.push_back(id_of[i]);
         row.push_back(reserved::eos);
         if (row.size() > options.max_length) {
           row.resize(options.max_length);

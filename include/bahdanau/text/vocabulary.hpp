@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -33,6 +33,30 @@ using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_
 
 }  // namespace detail
 
+/// Counts tokens while a text is read: a number for each distinct one, in the order of first appearance.
+class TokenCounter {
+ public:
+  /// The token's number; counts it.
+  std::uint32_t number(const std::string& token) {
+    const auto [place, inserted] = numbers_.try_emplace(token, static_cast<std::uint32_t>(tokens_.size()));
+    if (inserted) {
+      tokens_.push_back(&place->first);  // a map's keys stay where they are
+      counts_.push_back(0);
+    }
+    ++counts_[place->second];
+    return place->second;
+  }
+
+  std::size_t size() const { return tokens_.size(); }
+  const std::string& token(std::size_t number) const { return *tokens_[number]; }
+  std::size_t count(std::size_t number) const { return counts_[number]; }
+
+ private:
+  detail::StringMap<std::uint32_t> numbers_;
+  std::vector<const std::string*> tokens_;
+  std::vector<std::size_t> counts_;
+};
+
 /// Distinct tokens, the four reserved ones first; a token's index is its id.
 class Vocabulary {
  public:
@@ -59,30 +83,23 @@ class Vocabulary {
   /// The tokens seen at least `min_frequency` times: the most frequent first, equals by their first
   /// appearance. Throws for a token that is not UTF-8.
   static Vocabulary build(std::span<const std::vector<std::string>> sentences, std::size_t min_frequency) {
-    struct Seen {
-      std::string_view token;
-      std::size_t count;
-    };
-    std::vector<Seen> seen;
-    std::unordered_map<std::string_view, std::size_t> places;
-    for (std::string_view token : reserved::names) {
-      places.emplace(token, seen.size());
-      seen.push_back({token, 0});
+    TokenCounter counter;
+    for (const std::vector<std::string>& sentence : sentences)
+      for (const std::string& token : sentence) counter.number(token);
+    return of_counts(counter, min_frequency);
+  }
+  static Vocabulary of_counts(const TokenCounter& counter, std::size_t min_frequency) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < counter.size(); ++i) {
+      // The reserved ones have their places, even if the text has some.
+      const bool is_reserved = std::find(reserved::names.begin(), reserved::names.end(), counter.token(i)) !=
+                               reserved::names.end();
+      if (counter.count(i) >= min_frequency && !is_reserved) order.push_back(i);
     }
-    for (const std::vector<std::string>& sentence : sentences) {
-      for (const std::string& token : sentence) {
-        auto [place, inserted] = places.emplace(token, seen.size());
-        if (inserted) seen.push_back({token, 0});
-        ++seen[place->second].count;
-      }
-    }
-    // The reserved ones stay where they are, even if the text has some.
-    auto first = seen.begin() + std::ssize(reserved::names);
-    std::stable_sort(first, seen.end(), [](const Seen& a, const Seen& b) { return a.count > b.count; });
-    auto last = std::find_if(first, seen.end(), [&](const Seen& s) { return s.count < min_frequency; });
-    std::vector<std::string> tokens;
-    std::transform(seen.begin(), last, std::back_inserter(tokens),
-                   [](const Seen& s) { return std::string(s.token); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return counter.count(a) > counter.count(b); });
+    std::vector<std::string> tokens(reserved::names.begin(), reserved::names.end());
+    for (const std::size_t i : order) tokens.push_back(counter.token(i));
     return Vocabulary(std::move(tokens));
   }
 

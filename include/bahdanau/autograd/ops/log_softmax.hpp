@@ -27,7 +27,7 @@ struct LogSoftmaxRow {
 
 }  // namespace detail
 
-/// x[r, :] becomes ln softmax(x[r, :]). Throws on a tape that records: no gradient would come back.
+/// x[r, :] becomes ln softmax(x[r, :]). Throws for a variable with a gradient: none would come back.
 template <Backend B>
 void log_softmax_in_place(const Variable<B>& x) {
   if (x.gradient != nullptr)

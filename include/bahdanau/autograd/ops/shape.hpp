@@ -133,7 +133,9 @@ template <Backend B>
 Variable<B> gather_rows(const Variable<B>& x, std::span<const Index> index) {
   for (const Index i : index)
     if (i < 0 || static_cast<std::size_t>(i) >= x.rows())
-      fail("gather_rows", "indices from 0 to " + detail::text(x.rows() - 1), detail::text(i));
+      fail("gather_rows",
+           x.rows() == 0 ? "no index at all" : "indices from 0 to " + detail::text(x.rows() - 1),
+           detail::text(i));
   return gather_rows(x, x.tape->keep(index), index.size());
 }
 

@@ -80,6 +80,7 @@ Variable<B> span_dot(const Variable<B>& query, const Variable<B>& keys, const Sp
   detail::require_same_tape("span_dot", query, keys);
   detail::require_equal("span_dot", "queries:", spans.queries, query.rows());
   detail::require_equal("span_dot", "keys of width", query.cols(), keys.cols());
+  detail::require_keys<B>("span_dot", spans, keys);
   const std::size_t cols = query.cols();
   const Variable<B> score = query.tape->variable({spans.pairs});
   B::fill(score.value, score.size(), T(0));
@@ -107,6 +108,7 @@ Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const
   using View = SpanView<B>;
   detail::require_same_tape("span_sum", weight, values);
   detail::require_equal("span_sum", "weights, one a pair:", spans.pairs, weight.size());
+  detail::require_keys<B>("span_sum", spans, values);
   const std::size_t cols = values.cols();
   const Variable<B> context = values.tape->variable({spans.queries, cols});
   B::fill(context.value, context.size(), T(0));

@@ -75,7 +75,7 @@ TEST_CASE("what is wrong with a file is said with path and line", "[corpus][erro
         std::string::npos);
 }
 
-TEST_CASE("bad lines are skipped and counted on request", "[corpus]") {
+TEST_CASE("a corpus skips bad lines and counts them on request", "[corpus]") {
   const TemporaryDirectory directory;
   const auto path = directory / "pairs.tsv";
   put(path, "\xEF\xBB\xBFGo.\tVa !\tsource\r\nno tab\n\xff\tx\nStop.\tHalte !\n");

@@ -2,6 +2,8 @@
 // Every message reads `where: expected X, got Y; hint`, in release builds too.
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <stdexcept>
@@ -31,6 +33,12 @@ namespace detail {
 /// A number as it stands in a message.
 inline std::string text(std::integral auto value) { return std::to_string(value); }
 inline std::string text(std::string_view value) { return std::string(value); }
+
+/// A number with as few digits as bring it back.
+inline std::string number_text(double value) {
+  std::array<char, 32> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
 
 /// Throws `where: expected X, got Y` unless both are equal; the usual check of a width or a count.
 template <std::integral A, std::integral B>

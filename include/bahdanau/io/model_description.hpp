@@ -28,17 +28,19 @@ struct ModelDescription {
   Vocabularies vocabularies;
 
   /// Throws, with the file's path and the key, for metadata that is missing or not as the format says.
+  template <class Json = nlohmann::json>
   static ModelDescription read(const SafetensorsFile& file);
+  template <class Json = nlohmann::ordered_json>
   void write(SafetensorsWriter& file) const;
 };
 
 namespace detail {
 
 /// One JSON object of the metadata, read key by key with errors that name them.
+template <class Json>
 class MetadataObject {
  public:
-  MetadataObject(std::string where, nlohmann::json object)
-      : where_(std::move(where)), object_(std::move(object)) {
+  MetadataObject(std::string where, Json object) : where_(std::move(where)), object_(std::move(object)) {
     if (!object_.is_object()) fail(where_, "a JSON object", object_.type_name());
   }
 
@@ -46,25 +48,26 @@ class MetadataObject {
   std::string string(const char* key) const {
     const auto& value = at(key, "a string");
     if (!value.is_string()) fail(where_ + "." + key, "a string", value.type_name());
-    return value.get<std::string>();
+    return value.template get<std::string>();
   }
   /// A positive size, small enough that products of two sizes do not overflow.
   std::size_t size(const char* key) const {
     constexpr std::uint64_t largest = std::uint64_t{1} << 24;
     const auto& value = at(key, "a number");
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > largest)
+    if (!value.is_number_unsigned() || value.template get<std::uint64_t>() < 1 ||
+        value.template get<std::uint64_t>() > largest)
       fail(where_ + "." + key, "a whole number from 1 to " + text(largest), quote(value.dump()));
-    return value.get<std::size_t>();
+    return value.template get<std::size_t>();
   }
   double number(const char* key) const {
     const auto& value = at(key, "a number");
     if (!value.is_number()) fail(where_ + "." + key, "a number", value.type_name());
-    return value.get<double>();
+    return value.template get<double>();
   }
   bool boolean(const char* key) const {
     const auto& value = at(key, "true or false");
     if (!value.is_boolean()) fail(where_ + "." + key, "true or false", value.type_name());
-    return value.get<bool>();
+    return value.template get<bool>();
   }
   /// A key that is not known would be silently ignored, so it is refused.
   template <std::size_t Count>
@@ -78,12 +81,12 @@ class MetadataObject {
   }
 
  private:
-  const nlohmann::json& at(const char* key, std::string_view kind) const {
+  const Json& at(const char* key, std::string_view kind) const {
     if (!has(key)) fail(where_, "\"" + std::string(key) + "\": " + std::string(kind), "none");
     return object_[key];
   }
   std::string where_;
-  nlohmann::json object_;
+  Json object_;
 };
 
 inline const std::string& metadata_value(const SafetensorsFile& file, std::string_view key) {
@@ -94,18 +97,20 @@ inline const std::string& metadata_value(const SafetensorsFile& file, std::strin
   return found->second;
 }
 
-inline nlohmann::json metadata_json(const SafetensorsFile& file, std::string_view key) {
-  return parse_json(file.path().string() + ": metadata " + quote(key), metadata_value(file, key));
+template <class Json>
+Json metadata_json(const SafetensorsFile& file, std::string_view key) {
+  return parse_json<Json>(file.path().string() + ": metadata " + quote(key), metadata_value(file, key));
 }
 
-inline Vocabulary read_vocabulary(const SafetensorsFile& file, std::string_view key) {
+template <class Json>
+Vocabulary read_vocabulary(const SafetensorsFile& file, std::string_view key) {
   const std::string where = file.path().string() + ": metadata " + quote(key);
-  const nlohmann::json list = metadata_json(file, key);
+  const Json list = metadata_json<Json>(file, key);
   if (!list.is_array()) fail(where, "an array of tokens", list.type_name());
   std::vector<std::string> tokens;
   for (const auto& token : list) {
     if (!token.is_string()) fail(where, "tokens that are strings", token.type_name());
-    tokens.push_back(token.get<std::string>());
+    tokens.push_back(token.template get<std::string>());
   }
   try {
     return Vocabulary(std::move(tokens));
@@ -125,7 +130,8 @@ inline double shortest(float value) {
 
 }  // namespace detail
 
-inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
+template <class Json>
+ModelDescription ModelDescription::read(const SafetensorsFile& file) {
   const std::string path = file.path().string();
   // Files written by hand may have the plain word; ours have JSON, as all values do.
   const std::string& version = detail::metadata_value(file, "format");
@@ -136,13 +142,16 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
                      .score = {},
                      .encoder = {},
                      .config = {},
-                     .vocabularies = {detail::read_vocabulary(file, "source_vocabulary"),
-                                      detail::read_vocabulary(file, "target_vocabulary"),
+                     .vocabularies = {detail::read_vocabulary<Json>(file, "source_vocabulary"),
+                                      detail::read_vocabulary<Json>(file, "target_vocabulary"),
                                       {}}};
-  const detail::MetadataObject config(path + ": metadata \"config\"", detail::metadata_json(file, "config"));
-  config.allow_only<8>({"cell", "score", "embed", "hidden", "layers", "dropout", "encoder", "final_state"});
-  const detail::MetadataObject text(path + ": metadata \"text\"", detail::metadata_json(file, "text"));
-  text.allow_only<3>({"tokens", "lowercase", "max_length"});
+  const detail::MetadataObject<Json> config(path + ": metadata \"config\"",
+                                            detail::metadata_json<Json>(file, "config"));
+  config.template allow_only<8>(
+      {"cell", "score", "embed", "hidden", "layers", "dropout", "encoder", "final_state"});
+  const detail::MetadataObject<Json> text(path + ": metadata \"text\"",
+                                          detail::metadata_json<Json>(file, "text"));
+  text.template allow_only<3>({"tokens", "lowercase", "max_length"});
   try {
     d.cell = config.string("cell");
     d.score = config.string("score");
@@ -161,24 +170,24 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
   return d;
 }
 
-inline void ModelDescription::write(SafetensorsWriter& file) const {
-  using nlohmann::ordered_json;
-  const ordered_json config_json = {{"cell", cell},
-                                    {"score", score},
-                                    {"embed", config.embed},
-                                    {"hidden", config.hidden},
-                                    {"layers", config.layers},
-                                    {"dropout", detail::shortest(config.dropout)},
-                                    {"encoder", encoder},
-                                    {"final_state", name(config.final_state)}};
-  const ordered_json text_json = {{"tokens", name(vocabularies.text.tokens)},
-                                  {"lowercase", vocabularies.text.lowercase},
-                                  {"max_length", vocabularies.text.max_length}};
-  file.metadata("format", ordered_json(format).dump());
+template <class Json>
+void ModelDescription::write(SafetensorsWriter& file) const {
+  const Json config_json = {{"cell", cell},
+                            {"score", score},
+                            {"embed", config.embed},
+                            {"hidden", config.hidden},
+                            {"layers", config.layers},
+                            {"dropout", detail::shortest(config.dropout)},
+                            {"encoder", encoder},
+                            {"final_state", name(config.final_state)}};
+  const Json text_json = {{"tokens", name(vocabularies.text.tokens)},
+                          {"lowercase", vocabularies.text.lowercase},
+                          {"max_length", vocabularies.text.max_length}};
+  file.metadata("format", Json(format).dump());
   file.metadata("config", config_json.dump());
   file.metadata("text", text_json.dump());
-  file.metadata("source_vocabulary", ordered_json(vocabularies.source.tokens()).dump());
-  file.metadata("target_vocabulary", ordered_json(vocabularies.target.tokens()).dump());
+  file.metadata("source_vocabulary", Json(vocabularies.source.tokens()).dump());
+  file.metadata("target_vocabulary", Json(vocabularies.target.tokens()).dump());
 }
 
 }  // namespace bahdanau

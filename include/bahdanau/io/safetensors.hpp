@@ -26,6 +26,7 @@
 #include <bahdanau/io/file_handle.hpp>
 #include <bahdanau/io/safetensors_header.hpp>
 #include <bahdanau/io/tensor_info.hpp>
+#include <bahdanau/text/normalize.hpp>
 
 namespace bahdanau {
 
@@ -36,6 +37,7 @@ static_assert(std::endian::native == std::endian::little,
 class SafetensorsFile {
  public:
   /// Opens and checks a file; throws for one that is missing, not regular, or against the format anywhere.
+  template <class Json = nlohmann::json>
   static SafetensorsFile open(const std::filesystem::path& path) {
     auto [handle, bytes] = detail::open_regular_file(path);
     std::string where = path.string();
@@ -53,7 +55,7 @@ class SafetensorsFile {
     std::string json(static_cast<std::size_t>(length), '\0');
     detail::read_at(path, handle, prefix_bytes, std::as_writable_bytes(std::span(json)));
     std::size_t data = prefix_bytes + json.size();
-    auto header = detail::parse_safetensors_header(where, json, bytes - data);
+    auto header = detail::parse_safetensors_header<Json>(where, json, bytes - data);
     return SafetensorsFile(path, std::move(handle), data, std::move(header));
   }
 
@@ -187,10 +189,23 @@ class SafetensorsWriter {
 
   static std::string json_string(std::string_view what, const std::string& value) {
     try {
-      return nlohmann::json(value).dump();
-    } catch (const nlohmann::json::exception&) {
+      detail::require_utf8(where, value);
+    } catch (const Error&) {
       fail(where, std::string(what) + " in UTF-8", "bytes that are not");
     }
+    // By hand: it is all the JSON that is written here, and the library's writer takes a second to compile.
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out = "\"";
+    for (const char c : value) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < 0x20U) {
+        out.append("\\u00").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+      } else {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+      }
+    }
+    return out += '"';
   }
 
   void insert(std::string name, Dtype dtype, std::vector<std::size_t> shape,

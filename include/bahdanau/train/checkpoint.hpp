@@ -40,17 +40,23 @@ struct CheckpointBlocks {
 
 namespace detail {
 
-inline nlohmann::json to_json(const Loss& loss) { return {loss.nats, loss.tokens, loss.sum}; }
-inline Loss loss_from(const nlohmann::json& j) {
-  return {j.at(0).get<double>(), j.at(1).get<std::size_t>(), j.at(2).get<double>()};
+template <class Json>
+Json to_json(const Loss& loss) {
+  return {loss.nats, loss.tokens, loss.sum};
+}
+template <class Json>
+Loss loss_from(const Json& j) {
+  return {j.at(0).template get<double>(), j.at(1).template get<std::size_t>(),
+          j.at(2).template get<double>()};
 }
 
-inline nlohmann::json to_json(const CheckpointState& s) {
-  nlohmann::json epochs = nlohmann::json::array();
+template <class Json>
+Json to_json(const CheckpointState& s) {
+  Json epochs = Json::array();
   for (const EpochReport& e : s.report.epochs)
     epochs.push_back({{"epoch", e.epoch},
-                      {"training", to_json(e.training)},
-                      {"validation", e.validation ? to_json(*e.validation) : nlohmann::json()},
+                      {"training", to_json<Json>(e.training)},
+                      {"validation", e.validation ? to_json<Json>(*e.validation) : Json()},
                       {"seconds", e.seconds},
                       {"rate", e.rate_factor},
                       {"best", e.best}});
@@ -59,14 +65,15 @@ inline nlohmann::json to_json(const CheckpointState& s) {
           {"batches", s.batches},
           {"optimizer_steps", s.optimizer_steps},
           {"schedule", {s.schedule.factor, s.schedule.best, s.schedule.epochs, s.schedule.waiting}},
-          {"running", to_json(s.running)},
+          {"running", to_json<Json>(s.running)},
           {"seconds", s.seconds},
           {"best_epoch", s.report.best_epoch},
           {"epochs", epochs},
           {"settings", s.settings}};
 }
 
-inline CheckpointState checkpoint_state_from(const nlohmann::json& j) {
+template <class Json>
+CheckpointState checkpoint_state_from(const Json& j) {
   CheckpointState s;
   s.epoch = j.at("epoch");
   s.batch = j.at("batch");
@@ -85,7 +92,7 @@ inline CheckpointState checkpoint_state_from(const nlohmann::json& j) {
     r.best = e.at("best");
     s.report.epochs.push_back(r);
   }
-  s.settings = j.at("settings").get<std::map<std::string, std::string>>();
+  s.settings = j.at("settings").template get<std::map<std::string, std::string>>();
   return s;
 }
 
@@ -107,7 +114,7 @@ void write_checkpoint(const std::filesystem::path& path, const CheckpointState& 
                       const ParameterList& list, const CheckpointBlocks<B>& blocks) {
   SafetensorsWriter file;
   file.metadata("format", "\"bahdanau-checkpoint/1\"");
-  file.metadata("state", detail::to_json(state).dump());
+  file.metadata("state", detail::to_json<nlohmann::json>(state).dump());
   detail::for_blocks(blocks, [&](const std::string& prefix, const ParameterBlock<B>& block) {
     for (const auto& entry : list.entries())
       file.add(prefix + entry.name, {entry.parameter.shape.size()}, block.read(entry.parameter));

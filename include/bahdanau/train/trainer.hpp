@@ -183,7 +183,7 @@ class Trainer {
 
   /// What decides the result, beside the number of epochs.
   std::map<std::string, std::string> settings(const Corpus& corpus, const Corpus* validation) const {
-    const auto number = [](double x) { return nlohmann::json(x).dump(); };
+    const auto number = [](double x) { return detail::number_text(x); };
     const auto& o = options_;
     const TextOptions& text = model_->vocabularies().text;
     return {{"cell", std::string(Model::Cell::name)},

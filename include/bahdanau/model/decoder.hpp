@@ -81,12 +81,14 @@ class RecurrentDecoder {
                    const Index* names = nullptr) const {
     Tape<B>& tape = *embedded.tape;
     // query = the top layer's previous hidden state; c = Σ α_t v_t
-    const Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names);
+    const Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names,
+                                           {tape[layers_[0].weight_ih].value, Lane<B>::Kind::context});
     // input = [context ; embedding]: the embedding's product is there already
     add_linear(embedded, attended.context, tape[layers_[0].weight_ih]);
     states[0] = C::step(layers_[0], embedded, states[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
-      const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names);
+      const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names,
+                                        {tape[layers_[l].weight_ih].value, Lane<B>::Kind::dropout});
       const Variable<B> projected = linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih]);
       states[l] = C::step(layers_[l], projected, states[l]);
     }

@@ -16,6 +16,7 @@
 #include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/optimizer.hpp>
+#include <bahdanau/train/shard_gradients.hpp>
 
 namespace bahdanau {
 
@@ -63,11 +64,15 @@ class Training {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
     const blas::SingleThreaded keep_to_this_thread;
-    workers_.run(used_, [&](std::size_t s) { shards_[s]->backward(); });
-    Backend::copy(shards_[0]->gradients.data(), gradients_.size(), gradients_.data());
-    for (std::size_t s = 1; s < used_; ++s)
-      detail::map_elements<Backend>(gradients_.size(), pointwise::Identity{}, Add<Scalar>{gradients_.data()},
-                                    detail::input(shards_[s]->gradients.data()));
+    Scalar* gradients = gradients_.data();
+    workers_.run(used_, [&](std::size_t s) {
+      const std::size_t begin = s * gradients_.size() / used_, end = (s + 1) * gradients_.size() / used_;
+      Backend::fill(gradients + begin, end - begin, Scalar(0));
+      shards_[s]->backward();
+    });
+    shard_gradients_.clear();
+    for (std::size_t s = 0; s < used_; ++s) shard_gradients_.add(shards_[s]->tape, *shards_[s]->deferred);
+    shard_gradients_.sum(workers_, gradients);
     has_gradients_ = true;
   }
 
@@ -101,13 +106,13 @@ class Training {
 
   /// A run of a batch's rows with everything that its passes need.
   struct Shard {
-    explicit Shard(const Model& model) : quiet(model.inference()), gradients(model.parameters()) {}
+    explicit Shard(const Model& model) : quiet(model.inference()), own_gradients(model.weights().size()) {}
 
     void forward(Tape<Backend>& on, const Model& model, const Batch& batch, std::size_t first,
-                 std::size_t count, const DropoutPlan& plan, double smoothing,
-                 WeightPanels<Backend>* panels) {
+                 std::size_t count, const DropoutPlan& plan, double smoothing, WeightPanels<Backend>* panels,
+                 Scalar* gradients) {
       on.reset();
-      on.bind(model.weights().data(), gradients.data(), panels);
+      on.bind(model.weights().data(), gradients, panels, own_gradients.data());
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
       model.encoder_network().run(on, model.encoder_input(source, plan), encoding);
@@ -137,13 +142,15 @@ class Training {
     }
 
     void backward() {
-      gradients.clear();
       tape.clear_gradients();
-      tape.play();
+      deferred = &tape.play_adjoints();
+      deferred->merge();
     }
 
     Tape<Backend> tape, quiet;  // one that records, one that does not
-    ParameterBlock<Backend> gradients;
+    // What few adjoints write, and only then: see OwnGradient.
+    typename Backend::template Storage<Scalar> own_gradients;
+    detail::DeferredWeightGradients<Backend>* deferred = nullptr;
     detail::Encoding<Cell, Backend> encoding;
     detail::DecoderPass<Cell, Backend> pass;
     std::vector<Index> labels;
@@ -162,7 +169,8 @@ class Training {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
       Shard& shard = *shards_[s];
-      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing, panels);
+      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing, panels,
+                    gradients_.data());
     });
     Loss total;
     for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;
@@ -176,6 +184,7 @@ class Training {
   ParameterBlock<Backend> gradients_;
   OptimizerState<Backend> state_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  detail::ShardGradients<Backend> shard_gradients_;
   std::size_t used_ = 0;
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   double rate_factor_ = 1;

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <malloc.h>
 
@@ -18,9 +19,9 @@ namespace {
 
 std::atomic<std::size_t> in_use = 0, peak = 0;
 
-void* counted(std::size_t size) {
+void* counted(std::size_t size) noexcept {
   void* place = std::malloc(size);
-  if (place == nullptr) throw std::bad_alloc();
+  if (place == nullptr) return place;
   const std::size_t now = in_use += ::malloc_usable_size(place);
   if (now > peak) peak = now;  // threads may miss one another's peaks; the tests here have but one
   return place;
@@ -33,8 +34,13 @@ void uncounted(void* place) noexcept {
 
 }  // namespace
 
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
+void* operator new(std::size_t size) {
+  if (void* place = counted(size)) return place;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
 void operator delete(void* place) noexcept { uncounted(place); }
 void operator delete[](void* place) noexcept { uncounted(place); }
 void operator delete(void* place, std::size_t) noexcept { uncounted(place); }

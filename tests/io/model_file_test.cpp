@@ -171,7 +171,7 @@ TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {
   }
   SECTION("a vocabulary that is no list") {
     e.metadata["source_vocabulary"] = "{}";
-    said("FILE: metadata \"source_vocabulary\": expected an array of tokens, got object");
+    said("FILE: metadata \"source_vocabulary\": expected an array of tokens, got an object");
   }
   SECTION("sizes that no file could hold") {
     replace(e.metadata["config"], "\"hidden\": 4", "\"hidden\": 16777216");

@@ -1,0 +1,22 @@
+// A translation: what came out, how probable it is, and what was attended to for each word.
+// Forced decoding, greedy and beam search all give this type.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <bahdanau/core/array.hpp>
+
+namespace bahdanau {
+
+/// A target sentence for a source sentence. Tokens are as the model saw them: unknown words are `<unk>`.
+struct Translation {
+  std::string text;                 // the target without `<eos>`, for people
+  std::vector<std::string> source;  // tokens, with `<eos>`
+  std::vector<std::string> target;  // tokens, with `<eos>` unless the length limit came first
+  double score = 0;                 // Σ log_probs
+  std::vector<double> log_probs;    // ln p of every target token
+  Array<float, 2> attention;        // [target tokens, source tokens]; rows sum to 1
+};
+
+}  // namespace bahdanau

@@ -163,6 +163,7 @@ ModelDescription ModelDescription::read(const SafetensorsFile& file) {
     d.config.check();
     d.vocabularies.text = {tokens_from_name(text.string("tokens")), text.boolean("lowercase"),
                            text.size("max_length")};
+    d.vocabularies.text.check("metadata \"text\"");
   } catch (const Error& e) {
     const std::string message = e.what();
     throw message.starts_with(path) ? e : Error(path + ": " + message);

@@ -106,8 +106,7 @@ TEST_CASE("a checkpoint of other settings or data is refused", "[train][checkpoi
         message_of([&] { bd::Trainer(model, bd::Adam{.rate = 0.01}, o).fit(corpus()); });
     return message.starts_with(path.string()) ? "FILE" + message.substr(path.string().size()) : message;
   };
-  const std::string hint =
-      "; resume with the same settings and data, or start anew with another checkpoint file";
+  const std::string hint = "; resume with the same settings and data, or start anew without --resume";
   CHECK(resumed([](auto& o) { o.batch = 20; }) ==
         "FILE: expected batch 10, as when the checkpoint was made, got 20" + hint);
   CHECK(resumed([](auto& o) { o.clip = 2; }) ==

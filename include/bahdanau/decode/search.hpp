@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include <bahdanau/decode/hypotheses.hpp>
-#include <bahdanau/decode/options.hpp>
 #include <bahdanau/decode/session.hpp>
+#include <bahdanau/model/search_options.hpp>
 
 namespace bahdanau {
 
@@ -23,8 +24,10 @@ struct SearchResult {
   HypothesisTree<Scalar> tree;
 };
 
+/// A source of thousands of tokens must not make a model that never ends write for minutes.
 inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size_t model) {
-  return asked != 0 ? asked : std::max(model, 2 * source + 10);
+  constexpr std::size_t longest = 1000;
+  return asked != 0 ? asked : std::max(model, std::min(2 * source + 10, longest));
 }
 
 template <class Model>
@@ -87,7 +90,9 @@ class SentenceBeam {
   void offer(std::size_t row, double score, std::span<const Scalar> log_probs) {
     // width + 1 of a row are enough: at most one of them is `<eos>`
     for (std::size_t v = 0; v < log_probs.size(); ++v) {
-      const double log_prob = static_cast<double>(log_probs[v]);
+      double log_prob = static_cast<double>(log_probs[v]);
+      // NaN cannot be put in order; this, too, is a score that is not finite.
+      if (std::isnan(log_prob)) log_prob = -std::numeric_limits<double>::infinity();
       if (candidates_.size() == capacity() && score + log_prob <= candidates_.front().score) continue;
       if (candidates_.size() == capacity()) {
         std::pop_heap(candidates_.begin(), candidates_.end(), better);
@@ -124,6 +129,7 @@ class SentenceBeam {
     return running;
   }
 
+  const std::vector<Leaf>& finished() const { return finished_; }
   std::vector<Leaf> take() { return std::move(finished_); }
 
  private:
@@ -153,6 +159,8 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   if (options.width == 0) fail("Beam.width", "at least 1", "0");
   if (options.nbest == 0 || options.nbest > options.width)
     fail("Beam.nbest", "from 1 to the width, " + text(options.width), text(options.nbest));
+  if (!std::isfinite(options.length_power))
+    fail("Beam.length_power", "a finite number", number_text(options.length_power));
   DecodingSession<Model> session(model, source);
   SearchResult<Scalar> result;
   std::vector<SentenceBeam> beams;
@@ -189,6 +197,12 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
       }
     }
     sentences = std::move(next);
+    if (result.tree.crowded()) {
+      std::vector<Leaf> leaves;
+      for (const SentenceBeam& beam : beams)
+        leaves.insert(leaves.end(), beam.finished().begin(), beam.finished().end());
+      result.tree.forget(parents, leaves);
+    }
   }
   for (SentenceBeam& beam : beams) result.found.push_back(beam.take());
   return result;

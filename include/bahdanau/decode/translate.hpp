@@ -12,7 +12,7 @@
 
 #include <bahdanau/decode/search.hpp>
 #include <bahdanau/decode/token_row.hpp>
-#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/tokenize.hpp>
 
 namespace bahdanau {
@@ -47,7 +47,7 @@ Translation read_leaf(const Model& model, const HypothesisTree<typename Model::S
   return t;
 }
 
-/// All hypotheses of all sentences, in their order.
+/// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
 template <class Model, class Options>
 std::vector<std::vector<Translation>> translate_all(const Model& model,
                                                     std::span<const std::string> sentences,
@@ -56,16 +56,25 @@ std::vector<std::vector<Translation>> translate_all(const Model& model,
   const Vocabularies& v = model.vocabularies();
   std::vector<std::vector<std::string>> words;
   std::vector<std::vector<Token>> rows;
-  for (const std::string& sentence : sentences) {
-    words.push_back(tokenize(sentence, v.text));
-    rows.push_back(v.source.encode(words.back()));
-    rows.back().push_back(reserved::eos);
-  }
-  const auto result = search(model, Sequences::from_rows(rows), options);
+  std::vector<std::size_t> numbers;  // of the sentences that have words
   std::vector<std::vector<Translation>> out(sentences.size());
-  for (std::size_t b = 0; b < sentences.size(); ++b)
-    for (const Leaf& leaf : result.found[b])
-      out[b].push_back(read_leaf(model, result.tree, leaf, rows[b], words[b], options.replace_unknown));
+  for (std::size_t b = 0; b < sentences.size(); ++b) {
+    std::vector<std::string> tokens = tokenize(sentences[b], v.text);
+    if (tokens.empty()) {
+      out[b].emplace_back().attention = Array<float, 2>::from_shape({0, 0});
+      continue;
+    }
+    numbers.push_back(b);
+    rows.push_back(v.source.encode(tokens));
+    rows.back().push_back(reserved::eos);
+    words.push_back(std::move(tokens));
+  }
+  if (rows.empty()) return out;
+  const auto result = search(model, Sequences::from_rows(rows), options);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const Leaf& leaf : result.found[i])
+      out[numbers[i]].push_back(
+          read_leaf(model, result.tree, leaf, rows[i], words[i], options.replace_unknown));
   return out;
 }
 

@@ -102,6 +102,7 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
                {"lowercase", "true or false", [&] { text.lowercase = in.boolean(); }},
                {"max_length", "a number", [&] { text.max_length = in.whole(1, largest); }}});
     in.finish();
+    text.check("metadata \"text\"");
   } catch (const Error& e) {
     const std::string message = e.what();
     throw message.starts_with(path) ? e : Error(path + ": " + message);

@@ -169,7 +169,7 @@ CheckpointState read_checkpoint(const std::filesystem::path& path,
     const std::string got = before == state.settings.end() ? "none" : before->second;
     if (got != value)
       fail(path.string(), key + " " + got + ", as when the checkpoint was made", value,
-           "resume with the same settings and data, or start anew with another checkpoint file");
+           "resume with the same settings and data, or start anew without --resume");
   }
   std::vector<std::vector<typename B::Scalar>> numbers;
   detail::for_blocks(blocks, [&](const std::string& prefix, const ParameterBlock<B>&) {

@@ -26,6 +26,12 @@ struct StepOptions {
   std::size_t threads = 0;     // 0: as many as there are cores; the results do not depend on it
   std::uint64_t seed = 0;      // of the dropout masks
   double label_smoothing = 0;  // the share of a target's probability that is spread over the vocabulary
+
+  /// Throws for settings that are no numbers, or out of range.
+  void check() const {
+    if (!(clip >= 0)) fail("clip", "a bound of at least 0", detail::number_text(clip));
+    detail::require_share("label_smoothing", label_smoothing);
+  }
 };
 
 /// Trains one model: `loss(batch)`, then `backward()`, then `step()`.
@@ -36,14 +42,18 @@ class Training {
   using Cell = typename Model::Cell;
   using Scalar = typename Model::Scalar;
 
-  /// The model must outlive this object.
+  /// The model must outlive this object. Throws for settings of the optimizer or the step that are no
+  /// numbers, or out of range.
   explicit Training(Model& model, Optimizer optimizer = {}, StepOptions options = {})
       : model_(&model),
         optimizer_(optimizer),
         options_(options),
         workers_(options.threads),
         gradients_(model.parameters()),
-        state_(model.parameters()) {}
+        state_(model.parameters()) {
+    options_.check();
+    if constexpr (requires { optimizer_.check(); }) optimizer_.check();
+  }
 
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow.
   /// Throws for a batch whose rows, lengths or tokens do not fit.
@@ -101,7 +111,7 @@ class Training {
   void set_batches(std::uint64_t count) { batches_ = count; }
 
  private:
-  /// About as many rows as keep single-threaded matrix products fast; see the README on performance.
+  /// About as many rows as keep single-threaded matrix products fast.
   static constexpr std::size_t shard_rows = 32;
 
   /// A run of a batch's rows with everything that its passes need.

@@ -1,5 +1,5 @@
 // How a translation is searched for: greedily, or with a beam.
-// Plain settings, which `EncoderDecoder::translate` takes.
+// Plain settings, which `EncoderDecoder::translate` takes; decode/search.hpp does the work.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace bahdanau {
 /// Takes the most probable token at every step.
 struct Greedy {
   std::size_t max_length = 0;    // of a translation, `<eos>` included; 0: twice the source's length plus 10,
-                                 // and at least the model's own max_length
+                                 // but at most 1000, and at least the model's own max_length
   bool replace_unknown = false;  // `<unk>` becomes the source word that it attends to most
 };
 

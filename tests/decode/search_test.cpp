@@ -250,12 +250,11 @@ TEST_CASE("a long source does not make a translation endless", "[decode][length]
 TEST_CASE("the tree of hypotheses gives up attention that nobody can ask for", "[decode][memory]") {
   bd::detail::HypothesisTree<float> tree;
   const std::vector<float> weights(3000, 0.5F);
-  const auto attention = [&](std::size_t row) {
-    return std::span<const float>(weights).first(1000 + row);  // to tell them apart
-  };
   // Three rows a step; all continue row 1, so that rows 0 and 2 of every step but the last are dead.
   for (int step = 0; step < 100; ++step) {
-    tree.add_step({{1, 4, -1}, {1, 5, -1}, {1, 6, -1}}, attention);
+    tree.begin_step();
+    for (std::size_t row = 0; row < 3; ++row)  // of different lengths, to tell them apart
+      tree.add({1, static_cast<bd::Token>(4 + row), -1}, std::span(weights).first(1000 + row));
     if (tree.crowded())
       tree.forget(std::vector<bd::Index>{0, 1, 2}, std::vector<bd::detail::Leaf>{{.step = 3, .row = 2}});
   }

@@ -135,9 +135,12 @@ class Tape {
     return {this, const_cast<Scalar*>(data), nullptr, shape, false};
   }
 
+  /// Uninitialised room for row numbers or ids that lives as long as the tape's arrays.
+  Index* index_room(std::size_t count) { return indices_.allocate(count); }
+
   /// A device copy of row numbers or ids that lives as long as the tape's arrays.
   const Index* keep(std::span<const Index> host) {
-    Index* place = indices_.allocate(host.size());
+    Index* place = index_room(host.size());
     B::upload(host.data(), host.size(), place);
     return place;
   }

@@ -40,30 +40,35 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   std::vector<Index> parents(source.rows()), sentences(source.rows());
   std::vector<Token> tokens(source.rows(), reserved::bos);
   std::vector<double> log_probs(source.rows(), 0), scores(source.rows(), 0);
-  for (std::size_t r = 0; r < source.rows(); ++r) parents[r] = sentences[r] = static_cast<Index>(r);
+  std::size_t longest = 0, weights = 0;
+  for (std::size_t r = 0; r < source.rows(); ++r) {
+    parents[r] = sentences[r] = static_cast<Index>(r);
+    weights += session.length(r);
+    longest = std::max(longest, length_limit(options.max_length, session.length(r), model.max_length()));
+  }
+  // Room for sentences of an ordinary length; others grow it.
+  longest = std::min(longest, model.max_length() + 10);
+  result.tree.reserve(longest, longest * source.rows(), longest * weights);
   for (std::size_t step = 0; !parents.empty(); ++step) {
-    session.step(parents, sentences, tokens);
-    std::vector<typename HypothesisTree<Scalar>::Row> rows;
-    for (std::size_t r = 0; r < parents.size(); ++r) rows.push_back({parents[r], tokens[r], log_probs[r]});
-    result.tree.add_step(std::move(rows), [&](std::size_t r) { return session.attention(r); });
+    session.step(parents, sentences, tokens, 1);
+    result.tree.begin_step();
     std::size_t running = 0;
     for (std::size_t r = 0; r < sentences.size(); ++r) {
-      const auto row = session.log_probs(r);
-      const auto best = std::max_element(row.begin(), row.end());
-      const auto token = static_cast<Token>(best - row.begin());
+      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
+      const Token token = session.next(r)[0];
+      const auto log_prob = static_cast<double>(session.log_probs(r)[0]);
       const auto sentence = static_cast<std::size_t>(sentences[r]);
-      const double score = scores[r] + static_cast<double>(*best);
+      const double score = scores[r] + log_prob;
       const std::size_t limit =
           length_limit(options.max_length, session.length(sentence), model.max_length());
       if (token == reserved::eos || step + 1 == limit) {
-        result.found[sentence] = {
-            {step, r, token, static_cast<double>(*best), score, token == reserved::eos}};
+        result.found[sentence] = {{step, r, token, log_prob, score, token == reserved::eos}};
         continue;
       }
       parents[running] = static_cast<Index>(r);
       sentences[running] = sentences[r];
       tokens[running] = token;
-      log_probs[running] = static_cast<double>(*best);
+      log_probs[running] = log_prob;
       scores[running++] = score;
     }
     for (auto* list : {&parents, &sentences}) list->resize(running);
@@ -85,23 +90,27 @@ class SentenceBeam {
     double log_prob, score;
   };
 
-  /// Offers the continuations of one row that are among its best.
+  /// Offers continuations of one row, the best first.
   template <class Scalar>
-  void offer(std::size_t row, double score, std::span<const Scalar> log_probs) {
-    // width + 1 of a row are enough: at most one of them is `<eos>`
-    for (std::size_t v = 0; v < log_probs.size(); ++v) {
-      double log_prob = static_cast<double>(log_probs[v]);
+  void offer(std::size_t row, double score, std::span<const Index> tokens,
+             std::span<const Scalar> log_probs) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      double log_prob = static_cast<double>(log_probs[i]);
       // NaN cannot be put in order; this, too, is a score that is not finite.
       if (std::isnan(log_prob)) log_prob = -std::numeric_limits<double>::infinity();
-      if (candidates_.size() == capacity() && score + log_prob <= candidates_.front().score) continue;
+      if (candidates_.size() == capacity() && score + log_prob <= candidates_.front().score) break;
       if (candidates_.size() == capacity()) {
         std::pop_heap(candidates_.begin(), candidates_.end(), better);
         candidates_.pop_back();
       }
-      candidates_.push_back({row, static_cast<Token>(v), log_prob, score + log_prob});
+      candidates_.push_back({row, static_cast<Token>(tokens[i]), log_prob, score + log_prob});
       std::push_heap(candidates_.begin(), candidates_.end(), better);
     }
   }
+
+  /// How many of a row, and of all rows together, are enough: twice the width. If all ended ones are among
+  /// the best, `width` others are there too.
+  static std::size_t candidates(const Beam& options) { return 2 * options.width; }
 
   /// Chooses among what was offered at `step`: ended hypotheses are kept aside, the `width` best others
   /// returned.
@@ -137,8 +146,7 @@ class SentenceBeam {
     if (a.score != b.score) return a.score > b.score;
     return a.row != b.row ? a.row < b.row : a.token < b.token;
   }
-  // Twice the width: if all ended ones are among the best, `width` others are there too.
-  std::size_t capacity() const { return 2 * options_.width; }
+  std::size_t capacity() const { return candidates(options_); }
   double ranked(double score, std::size_t length) const {
     return score / std::pow(static_cast<double>(length), options_.length_power);
   }
@@ -163,6 +171,7 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
     fail("Beam.length_power", "a finite number", number_text(options.length_power));
   DecodingSession<Model> session(model, source);
   SearchResult<Scalar> result;
+  const std::size_t count = std::min(SentenceBeam::candidates(options), model.vocabularies().target.size());
   std::vector<SentenceBeam> beams;
   std::vector<Index> parents, sentences;
   for (std::size_t b = 0; b < source.rows(); ++b) {
@@ -173,13 +182,13 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   std::vector<Token> tokens(parents.size(), reserved::bos);
   std::vector<double> log_probs(parents.size(), 0), scores(parents.size(), 0);
   for (std::size_t step = 0; !parents.empty(); ++step) {
-    session.step(parents, sentences, tokens);
-    std::vector<typename HypothesisTree<Scalar>::Row> rows;
+    session.step(parents, sentences, tokens, count);
+    result.tree.begin_step();
     for (std::size_t r = 0; r < parents.size(); ++r) {
-      rows.push_back({parents[r], tokens[r], log_probs[r]});
-      beams[static_cast<std::size_t>(sentences[r])].offer(r, scores[r], session.log_probs(r));
+      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
+      beams[static_cast<std::size_t>(sentences[r])].offer(r, scores[r], session.next(r),
+                                                          session.log_probs(r));
     }
-    result.tree.add_step(std::move(rows), [&](std::size_t r) { return session.attention(r); });
     parents.clear();
     tokens.clear();
     log_probs.clear();

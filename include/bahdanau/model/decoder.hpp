@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +36,7 @@ struct DecoderPass {
   std::vector<CellState<C, B>> states;
   std::vector<CellState<C, B>>
       ended;  // each row's state after its last token, where the tape does not record
-  std::optional<Spans<B>> spans;
+  Spans<B> spans;
 
   std::vector<Index> ids, names, rows, begin, length;  // scratch
   std::vector<Variable<B>> tops;
@@ -128,7 +127,7 @@ class RecurrentDecoder {
       const std::size_t running = packing.count(t), first = packing.start(t);
       for (CellState<C, B>& state : pass.states)
         for (Variable<B>& part : state) part = part.row_range(0, running);
-      pass.weights.push_back(step(source.memory, pass.spans->prefix(running),
+      pass.weights.push_back(step(source.memory, pass.spans.prefix(running),
                                   embedded.row_range(first, running), pass.states, plan,
                                   names ? names + first : nullptr));
       pass.tops.push_back(hidden(pass.states.back()));
@@ -158,7 +157,7 @@ class RecurrentDecoder {
       pass.length.push_back(source.length[b]);
       pass.rows.push_back(source.row_of_sentence[b]);
     }
-    pass.spans.emplace(tape, pass.begin, pass.length);
+    pass.spans.assign(tape, pass.begin, pass.length);
     const Index* rows = tape.keep(pass.rows);
     pass.states.assign(source.first.begin(), source.first.end());
     for (CellState<C, B>& state : pass.states)

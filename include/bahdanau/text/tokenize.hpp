@@ -81,7 +81,10 @@ inline std::vector<std::string> tokenize(std::string_view sentence, const TextOp
 
 /// The tokens as a line of text: joined by spaces, and characters without.
 inline std::string detokenize(const std::vector<std::string>& tokens, Tokens kind) {
+  std::size_t size = tokens.size();
+  for (const std::string& token : tokens) size += token.size();
   std::string result;
+  result.reserve(size);
   for (const std::string& token : tokens) {
     if (kind != Tokens::characters && &token != &tokens.front()) result += ' ';
     result += token;

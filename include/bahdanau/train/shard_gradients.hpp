@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <tuple>
 #include <vector>
 
 #include <bahdanau/autograd/ops/common.hpp>
@@ -79,8 +78,7 @@ class ShardGradients {
           pieces_.push_back({nullptr, 0, 0, use.weight, 0});
     }
     // The longest first, so that no thread is left alone with one at the end.
-    std::stable_sort(pieces_.begin(), pieces_.end(),
-                     [](const Piece& a, const Piece& b) { return a.cost > b.cost; });
+    std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.cost > b.cost; });
   }
   template <class F>
   bool planned(F f) const {

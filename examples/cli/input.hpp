@@ -53,7 +53,7 @@ inline bd::PairReader open_pairs(const std::filesystem::path& path,
 class Room {
  public:
   explicit Room(std::size_t sentences) : sentences_(sentences) {}
-  bool left() const { return sentences_ > 0 && bytes_ < (1 << 14); }
+  bool left() const { return sentences_ > 0 && bytes_ < (1 << 16); }
   void take(std::string_view sentence) {
     --sentences_;
     bytes_ += sentence.size();

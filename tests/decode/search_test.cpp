@@ -235,8 +235,9 @@ TEST_CASE("weights that are no numbers give scores that are none, with a beam to
   for (std::size_t i = 0; i < model.weights().size(); ++i) model.weights().data()[i] = std::nanf("");
   CHECK_FALSE(std::isfinite(model.translate("4 5").score));
   const std::vector<std::string> sentence{"4 5"};
-  for (const auto& found : bd::translate_nbest(model, sentence, {.width = 5, .nbest = 5})[0])
-    CHECK_FALSE(std::isfinite(found.score));
+  const auto all = bd::translate_nbest(model, sentence, {.width = 5, .nbest = 5});
+  REQUIRE(all[0].size() == 5);
+  for (const auto& found : all[0]) CHECK_FALSE(std::isfinite(found.score));
 }
 
 TEST_CASE("a long source does not make a translation endless", "[decode][length]") {

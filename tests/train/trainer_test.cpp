@@ -35,6 +35,21 @@ std::vector<float> weights(const Model& m) {
   return {m.weights().data(), m.weights().data() + m.weights().size()};
 }
 
+/// Adam, until it goes mad at one step and gives every weight one value.
+struct Mad {
+  static constexpr std::string_view name = "mad";
+  double rate = 0.01;
+  std::uint64_t step = 0;
+  float value = 0;
+
+  template <bd::Backend B>
+  void update(bd::OptimizerState<B>& state, bd::ParameterBlock<B>& weights,
+              const bd::ParameterBlock<B>& gradients, const bd::StepScale& scale) const {
+    bd::Adam{.rate = rate}.update(state, weights, gradients, scale);
+    if (state.steps == step) B::fill(weights.data(), weights.size(), value);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("training lowers the loss and learns the pairs", "[train][trainer]") {
@@ -172,34 +187,50 @@ TEST_CASE("weights that blow up in the last batch are no result", "[train][train
 
 TEST_CASE("a validation loss that is no number is never the best one", "[train][trainer][error]") {
   const auto [training, validation] = corpus().split(12, 1);
-  Model model = fresh(training);
-  const TemporaryDirectory folder;
-  auto options = quick(30);
-  options.clip = 0;
-  options.checkpoint = folder / "checkpoint";
-  options.checkpoint_seconds = 0;
-  options.schedule.warm_up = 1000000;  // the rate grows until it is too much
-  std::vector<std::vector<float>> after;
-  std::vector<double> losses;
-  options.on_epoch = [&](const bd::EpochReport& r) {
-    after.push_back(weights(model));
-    losses.push_back(r.criterion());
-  };
-  const std::string message =
-      message_of([&] { bd::Trainer(model, bd::Sgd{.rate = 1e9}, options).fit(training, validation); });
-  CHECK(message.starts_with("training, "));
-  REQUIRE_FALSE(after.empty());
-  const auto best = std::min_element(losses.begin(), losses.end()) - losses.begin();
-  CHECK(std::isfinite(losses.back()));
-  CHECK(weights(model) == after[static_cast<std::size_t>(best)]);
-  CHECK(message.find("the model has the weights of epoch " + std::to_string(best + 1)) != message.npos);
-  // The checkpoint is that of the last good epoch, and can be read.
-  options.resume = true;
-  options.on_epoch = {};
-  Model resumed = fresh(training);
-  CHECK(message_of([&] { bd::Trainer(resumed, bd::Sgd{.rate = 1e9}, options).fit(training, validation); }) ==
-        message);
-  CHECK(weights(resumed) == weights(model));
+  for (const float value : {1e38F, std::nanf("")}) {
+    const Mad mad{.step = 12, .value = value};  // the last batch of the fourth epoch
+    const TemporaryDirectory folder;
+    auto options = quick(9);
+    options.checkpoint = folder / "checkpoint";
+    options.checkpoint_seconds = 0;
+    std::vector<std::vector<float>> after;
+    std::vector<double> losses;
+    Model model = fresh(training);
+    options.on_epoch = [&](const bd::EpochReport& r) {
+      after.push_back(weights(model));
+      losses.push_back(r.criterion());
+    };
+    const std::string message =
+        message_of([&] { bd::Trainer(model, mad, options).fit(training, validation); });
+    CHECK(message.starts_with("training, end of epoch 4: expected "));
+    REQUIRE(after.size() == 3);
+    const auto best = std::min_element(losses.begin(), losses.end()) - losses.begin();
+    CHECK(weights(model) == after[static_cast<std::size_t>(best)]);
+    CHECK(message.find("; the model has the weights of epoch " + std::to_string(best + 1) + "; ") !=
+          message.npos);
+    // The checkpoint is that of the third epoch, and can be read.
+    options.resume = true;
+    options.on_epoch = {};
+    Model resumed = fresh(training);
+    CHECK(message_of([&] { bd::Trainer(resumed, mad, options).fit(training, validation); }) == message);
+    CHECK(weights(resumed) == weights(model));
+  }
+}
+
+TEST_CASE("a loss that is no number between two epochs' ends leaves the weights of the last end",
+          "[train][trainer][error]") {
+  const auto c = corpus();
+  Model model = fresh(c);
+  std::vector<float> good;
+  auto options = quick(9);
+  options.on_epoch = [&](const bd::EpochReport&) { good = weights(model); };
+  const Mad mad{.step = 10, .value = std::nanf("")};  // the second of four batches of the third epoch
+  const std::string message = message_of([&] { bd::Trainer(model, mad, options).fit(c); });
+  CHECK(message ==
+        "training, epoch 3, batch 3: expected a finite loss, got nan; the model has the weights of epoch 2; "
+        "lower "
+        "the learning rate or the bound of clipping");
+  CHECK(weights(model) == good);
 }
 
 TEST_CASE("fewer epochs than a checkpoint has done are refused, and nothing changes",

@@ -68,6 +68,17 @@ class PanelProduct {
 
   static void multiply(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
                        const T* panels, Addend addend, T* c, std::size_t ldc) {
+    multiply(m, n, k, Left{a, lda, 1}, panels, addend, c, ldc);
+  }
+
+  /// A, or with the two strides exchanged its transpose.
+  struct Left {
+    const T* data;
+    std::size_t row_stride, depth_stride;
+  };
+
+  static void multiply(std::size_t m, std::size_t n, std::size_t k, const Left& a, const T* panels,
+                       Addend addend, T* c, std::size_t ldc) {
     for (std::size_t block = 0; block < m; block += block_rows) {
       const std::size_t end = std::min(block + block_rows, m);
       for (std::size_t p = 0; p < k; p += block_depth) {
@@ -75,15 +86,14 @@ class PanelProduct {
         for (std::size_t j = 0; j < n; j += tile_columns)
           for (std::size_t i = block; i < end; i += tile_rows) {
             const Tile tile{std::min(block_depth, k - p),
-                            lda,
-                            a + i * lda + p,
+                            {a.data + i * a.row_stride + p * a.depth_stride, a.row_stride, a.depth_stride},
                             panels + j * k + p * tile_columns,
                             std::min(tile_columns, n - j),
                             before.data ? before.data + i * before.stride + j : nullptr,
                             before.stride,
                             c + i * ldc + j,
                             ldc};
-            kernels()[std::min(tile_rows, end - i) - 1](tile);
+            kernel(std::min(tile_rows, end - i), tile.columns)(tile);
           }
       }
     }
@@ -91,8 +101,9 @@ class PanelProduct {
 
  private:
   struct Tile {
-    std::size_t k, lda;
-    const T *a, *panel;
+    std::size_t k;
+    Left a;
+    const T* panel;
     std::size_t columns;
     const T* addend;
     std::size_t addend_stride;
@@ -101,32 +112,33 @@ class PanelProduct {
   };
   using Kernel = void (*)(const Tile&);
 
-  /// One kernel for each number of rows, from 1 on.
-  static const std::array<Kernel, tile_rows>& kernels() {
-    static constexpr auto table = []<std::size_t... R>(std::index_sequence<R...>) {
-      return std::array<Kernel, tile_rows>{&tile_product<R + 1>...};
+  /// The kernel for a number of rows and as many vectors as the columns take.
+  static Kernel kernel(std::size_t rows, std::size_t columns) {
+    static constexpr auto table = []<std::size_t... I>(std::index_sequence<I...>) {
+      return std::array<Kernel, tile_rows * tile_vectors>{
+          &tile_product<I / tile_vectors + 1, I % tile_vectors + 1>...};
     }
-    (std::make_index_sequence<tile_rows>{});
-    return table;
+    (std::make_index_sequence<tile_rows * tile_vectors>{});
+    return table[(rows - 1) * tile_vectors + (columns - 1) / width];
   }
 
-  template <std::size_t Rows>
+  template <std::size_t Rows, std::size_t Vectors>
   static void tile_product(const Tile& tile) {
-    Vector sums[Rows][tile_vectors];
-    for_each<Rows>([&](auto r) { for_each<tile_vectors>([&](auto v) { sums[r][v] = Vector(T(0)); }); });
-    const std::size_t k = tile.k, lda = tile.lda;
-    const T *a = tile.a, *b = tile.panel;
-    for (std::size_t p = 0; p < k; ++p, ++a, b += tile_columns) {
-      Vector row[tile_vectors];
-      for_each<tile_vectors>([&](auto v) { row[v] = Vector::load_unaligned(b + v * width); });
+    Vector sums[Rows][Vectors];
+    for_each<Rows>([&](auto r) { for_each<Vectors>([&](auto v) { sums[r][v] = Vector(T(0)); }); });
+    const std::size_t k = tile.k, row_stride = tile.a.row_stride, depth_stride = tile.a.depth_stride;
+    const T *a = tile.a.data, *b = tile.panel;
+    for (std::size_t p = 0; p < k; ++p, a += depth_stride, b += tile_columns) {
+      Vector row[Vectors];
+      for_each<Vectors>([&](auto v) { row[v] = Vector::load_unaligned(b + v * width); });
       for_each<Rows>([&](auto r) {
-        const Vector x(a[r * lda]);
-        for_each<tile_vectors>([&](auto v) { sums[r][v] = xsimd::fma(x, row[v], sums[r][v]); });
+        const Vector x(a[r * row_stride]);
+        for_each<Vectors>([&](auto v) { sums[r][v] = xsimd::fma(x, row[v], sums[r][v]); });
       });
     }
-    if (tile.columns == tile_columns) {
+    if (tile.columns == Vectors * width) {
       for_each<Rows>([&](auto r) {
-        for_each<tile_vectors>([&](auto v) {
+        for_each<Vectors>([&](auto v) {
           if (tile.addend)
             sums[r][v] += Vector::load_unaligned(tile.addend + r * tile.addend_stride + v * width);
           sums[r][v].store_unaligned(tile.c + r * tile.ldc + v * width);
@@ -134,10 +146,9 @@ class PanelProduct {
       });
       return;
     }
-    alignas(64) T edge[Rows][tile_columns];
-    for_each<Rows>([&](auto r) {
-      for_each<tile_vectors>([&](auto v) { sums[r][v].store_aligned(&edge[r][v * width]); });
-    });
+    alignas(64) T edge[Rows][Vectors * width];
+    for_each<Rows>(
+        [&](auto r) { for_each<Vectors>([&](auto v) { sums[r][v].store_aligned(&edge[r][v * width]); }); });
     for (std::size_t r = 0; r < Rows; ++r)
       for (std::size_t c = 0; c < tile.columns; ++c)
         tile.c[r * tile.ldc + c] =

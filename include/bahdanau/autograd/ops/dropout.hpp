@@ -15,19 +15,29 @@ namespace bahdanau {
 struct DropoutMask {
   double rate = 0;
   random::Key key;
-
-  /// 0 or 1 / (1 - rate), for element `column` of the row named `row`. Two columns share one draw of 64 bits.
-  BAHDANAU_HOST_DEVICE double factor(std::uint64_t row, std::uint64_t column) const {
-    const std::uint64_t draw = key.derive(row).bits(column / 2);
-    const auto half = static_cast<std::uint32_t>(column % 2 == 0 ? draw : draw >> 32);
-    return static_cast<double>(half) < rate * 0x1.0p32 ? 0.0 : 1.0 / (1.0 - rate);
-  }
 };
 
 namespace detail {
 
+/// Draws a mask's factors.
+struct MaskDraw {
+  random::Key key;
+  std::uint64_t fallen;  // of 2^32 draws
+  double scale;
+
+  explicit MaskDraw(const DropoutMask& mask)
+      : key(mask.key), fallen(static_cast<std::uint64_t>(mask.rate * 0x1.0p32)), scale(1 / (1 - mask.rate)) {}
+
+  /// 0 or 1 / (1 - rate), for element `column` of the row named `row`. Two columns share one draw of 64 bits.
+  BAHDANAU_HOST_DEVICE double factor(std::uint64_t row, std::uint64_t column) const {
+    const std::uint64_t draw = key.derive(row).bits(column / 2);
+    const std::uint64_t half = column % 2 == 0 ? draw & 0xffffffffU : draw >> 32U;
+    return half < fallen ? 0.0 : scale;
+  }
+};
+
 struct RowMask {
-  DropoutMask mask;
+  MaskDraw mask;
   const Index* row_name;  // null: the row's number
   BAHDANAU_HOST_DEVICE double operator()(std::size_t r, std::size_t c) const {
     return mask.factor(row_name ? static_cast<std::uint64_t>(row_name[r]) : r, c);
@@ -35,7 +45,7 @@ struct RowMask {
 };
 
 struct PairMask {
-  DropoutMask mask;
+  MaskDraw mask;
   const Index *row_name, *query_of_pair, *key_of_pair, *key_begin;
   BAHDANAU_HOST_DEVICE double operator()(std::size_t pair, std::size_t) const {
     const auto query = static_cast<std::size_t>(query_of_pair[pair]);
@@ -70,7 +80,7 @@ Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* 
   detail::require_rate(mask.rate);
   if (mask.rate == 0) return x;
   const Variable<B> factors = x.tape->constant(x.shape);
-  B::tabulate(x.rows(), x.cols(), detail::RowMask{mask, row_names}, factors.value);
+  B::tabulate(x.rows(), x.cols(), detail::RowMask{detail::MaskDraw(mask), row_names}, factors.value);
   const Variable<B> y = x.tape->variable(x.shape, lane);
   detail::scale_by_constant(y, x, factors);
   return y;
@@ -84,7 +94,8 @@ Variable<B> dropout(const Variable<B>& weights, const SpanView<B>& spans, const 
   if (mask.rate == 0) return weights;
   const Variable<B> factors = weights.tape->constant(weights.shape);
   B::tabulate(spans.pairs, 1,
-              detail::PairMask{mask, row_names, spans.query_of_pair, spans.key_of_pair, spans.key_begin},
+              detail::PairMask{detail::MaskDraw(mask), row_names, spans.query_of_pair, spans.key_of_pair,
+                               spans.key_begin},
               factors.value);
   return weights * factors;
 }

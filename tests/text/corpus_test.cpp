@@ -29,30 +29,28 @@ TEST_CASE("a corpus numbers its pairs and ends them in <eos>", "[corpus]") {
 }
 
 TEST_CASE("d2l's 600 pairs have vocabularies of 184 and 201", "[corpus][data]") {
-  const auto data = data_directory();
+  const auto data = french_pairs();
   if (data.empty()) return;
-  const auto corpus = bd::Corpus::read(data / "fra-eng" / "fra.txt",
-                                       {.max_pairs = 600, .min_frequency = 2, .max_length = 10});
+  const auto corpus = bd::Corpus::read(data, {.max_pairs = 600, .min_frequency = 2, .max_length = 10});
   CHECK(corpus.size() == 600);
   CHECK(corpus.vocabularies().source.size() == 184);
   CHECK(corpus.vocabularies().target.size() == 201);
 }
 
 TEST_CASE("the whole file of pairs loads in less than two seconds", "[corpus][data][speed]") {
-  const auto data = data_directory();
+  const auto data = french_pairs();
   if (data.empty()) return;
   const auto start = std::chrono::steady_clock::now();
-  const auto corpus = bd::Corpus::read(data / "fra-eng" / "fra.txt", {.max_length = 50});
+  const auto corpus = bd::Corpus::read(data, {.max_length = 50});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(corpus.size() == 167130);
   CHECK(seconds < 2.0);
 }
 
 TEST_CASE("characters are tokens of Chinese", "[corpus][data]") {
-  const auto data = data_directory();
+  const auto data = chinese_pairs();
   if (data.empty()) return;
-  const auto corpus =
-      bd::Corpus::read(data / "cmn-eng" / "cmn.txt", {.max_length = 50, .tokens = bd::Tokens::characters});
+  const auto corpus = bd::Corpus::read(data, {.max_length = 50, .tokens = bd::Tokens::characters});
   CHECK(corpus.size() == 21116);
   CHECK(corpus.vocabularies().target.contains("我"));
   CHECK_FALSE(corpus.vocabularies().target.contains("我们"));

@@ -25,15 +25,21 @@ class ParameterBlock {
   explicit ParameterBlock(const ParameterList& list) : storage_(list.size()) { clear(); }
 
   std::size_t size() const { return storage_.size(); }
-  /// To write through: ask again for each change, or what was derived from the numbers will not notice it.
+  const Scalar* data() const { return storage_.data(); }
+  /// To write through, for as long as one likes: what is derived from the numbers is made anew for every use
+  /// from now on.
   Scalar* data() {
+    exposed_.yes = true;
+    return change();
+  }
+  /// To write through once, before anything else is done with the block.
+  Scalar* change() {
     version_ = next_version();
     return storage_.data();
   }
-  const Scalar* data() const { return storage_.data(); }
-  /// Another one after every change, in no other block unless it was copied.
-  std::uint64_t version() const { return version_; }
-  void clear() { B::fill(data(), size(), Scalar(0)); }
+  /// Another one after every change, and in no other block unless it was copied.
+  std::uint64_t version() const { return exposed_.yes ? next_version() : version_; }
+  void clear() { B::fill(change(), size(), Scalar(0)); }
 
   /// Draws first values: each parameter from a stream of its own, so one more layer changes no other.
   void initialize(const ParameterList& list, std::uint64_t seed) {
@@ -57,7 +63,7 @@ class ParameterBlock {
   void write(const Parameter& p, std::span<const Scalar> host) {
     detail::require_equal("ParameterBlock", "numbers for " + p.shape.text() + ":", p.shape.size(),
                           host.size());
-    B::upload(host.data(), host.size(), data() + p.offset);
+    B::upload(host.data(), host.size(), change() + p.offset);
   }
 
  private:
@@ -66,8 +72,17 @@ class ParameterBlock {
     return ++last;
   }
 
+  /// Who was given a pointer keeps it when other numbers are assigned.
+  struct Exposed {
+    bool yes = false;
+    Exposed() = default;
+    Exposed(const Exposed&) {}
+    Exposed& operator=(const Exposed&) { return *this; }
+  };
+
   typename B::template Storage<Scalar> storage_;
   std::uint64_t version_ = 0;
+  Exposed exposed_;
 };
 
 }  // namespace bahdanau

@@ -95,7 +95,7 @@ void adam_update(double rate, double beta1, double beta2, double epsilon, double
   const auto as = [](double x) { return static_cast<T>(x); };
   const pointwise::AdamStep<T> step{as(clip), as(beta1),   as(beta2), as(corrected_rate),
                                     as(root), as(epsilon), as(keep)};
-  T *w = weights.data(), *m = state.first.data(), *v = state.second.data();
+  T *w = weights.change(), *m = state.first.change(), *v = state.second.change();
   map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w), input(m), input(v),
                   gradients.data());
 }
@@ -166,7 +166,7 @@ struct Sgd {
     ++state.steps;
     const pointwise::SgdStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                      static_cast<T>(momentum)};
-    T *w = weights.data(), *m = state.first.data();
+    T *w = weights.change(), *m = state.first.change();
     detail::map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
                             detail::input(m), gradients.data());
   }
@@ -191,7 +191,7 @@ struct Adadelta {
     ++state.steps;
     const pointwise::AdadeltaStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                           static_cast<T>(rho), static_cast<T>(epsilon)};
-    T *w = weights.data(), *v = state.first.data(), *u = state.second.data();
+    T *w = weights.change(), *v = state.first.change(), *u = state.second.change();
     detail::map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u}, detail::input(w),
                             detail::input(v), detail::input(u), gradients.data());
   }

@@ -74,7 +74,7 @@ class Training {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
     const blas::SingleThreaded keep_to_this_thread;
-    Scalar* gradients = gradients_.data();
+    Scalar* gradients = gradients_.change();
     workers_.run(used_, [&](std::size_t s) {
       const std::size_t begin = s * gradients_.size() / used_, end = (s + 1) * gradients_.size() / used_;
       Backend::fill(gradients + begin, end - begin, Scalar(0));
@@ -180,7 +180,7 @@ class Training {
       const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
       Shard& shard = *shards_[s];
       shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing, panels,
-                    gradients_.data());
+                    gradients_.change());
     });
     Loss total;
     for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;

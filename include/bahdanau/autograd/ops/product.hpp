@@ -162,7 +162,6 @@ void require_linear(std::string_view where, const Variable<B>& x, const Variable
 /// y = x Wᵀ: x [rows, inputs], W [outputs, inputs], y [rows, outputs].
 template <Backend B>
 Variable<B> linear(const Variable<B>& x, const Variable<B>& w) {
-  using T = typename B::Scalar;
   detail::require_same_tape("linear", x, w);
   detail::require_matrix("linear", "weight", w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
@@ -181,7 +180,6 @@ enum class Result : bool { fresh, overwritten };
 template <Backend B>
 Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
                            std::size_t first, Result result = Result::fresh) {
-  using T = typename B::Scalar;
   detail::require_linear("linear", x, w, first);
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
@@ -206,7 +204,6 @@ Variable<B> linear(const Variable<B>& x, const Variable<B>& w, const Variable<B>
 /// gradient as it is, so y's earlier value must not be needed by any adjoint: true for a `linear` result.
 template <Backend B>
 void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first = 0) {
-  using T = typename B::Scalar;
   detail::require_linear("add_linear", x, w, first);
   detail::require_same_tape("add_linear", x, y);
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);

@@ -29,7 +29,7 @@ namespace bahdanau {
 template <Backend B>
 struct Lane {
   const typename B::Scalar* weight = nullptr;
-  enum class Kind { product, state, memory, context, dropout } kind = Kind::product;
+  enum class Kind { product, used_up, state, memory, context, dropout } kind = Kind::product;
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
@@ -79,12 +79,12 @@ class Tape {
   Variable<B> variable(Shape shape, const Lane<B>& lane) {
     if (!recording_ || lane.weight == nullptr) return variable(shape);
     LaneRoom& room = room_of(lane);
-    return {this, room.values.allocate_next(shape.size()), room.gradients.allocate_next(shape.size()), shape,
-            false};
+    return {this,  room.values.allocate_next(shape.size()), room.gradients.allocate_next(shape.size()), shape,
+            false, lane.kind == Lane<B>::Kind::used_up};
   }
 
   /// A new uninitialised array that no gradient flows into.
-  Variable<B> constant(Shape shape) { return {this, values_.allocate(shape.size()), nullptr, shape, false}; }
+  Variable<B> constant(Shape shape) { return {this, values_.allocate(shape.size()), nullptr, shape}; }
 
   /// A new array of zeros that no gradient flows into.
   Variable<B> zeros(Shape shape) {
@@ -127,12 +127,12 @@ class Tape {
     if (weights_ == nullptr) fail("Tape", "a tape bound to a model's weights", "an unbound one");
     // Adjoints write to gradients only: a bound weight is never written through its variable.
     Scalar* value = const_cast<Scalar*>(weights_) + p.offset;
-    return {this, value, gradient_of(p), p.shape, /*leaf=*/true};
+    return {this, value, gradient_of(p), p.shape, /*leaf=*/true, false};
   }
 
   /// An array that somebody else owns and nobody writes, as a constant.
   Variable<B> borrow(const Scalar* data, Shape shape) {
-    return {this, const_cast<Scalar*>(data), nullptr, shape, false};
+    return {this, const_cast<Scalar*>(data), nullptr, shape};
   }
 
   /// Uninitialised room for row numbers or ids that lives as long as the tape's arrays.
@@ -192,7 +192,8 @@ class Tape {
   void clear_gradients() {
     const auto clear = [](Scalar* data, std::size_t n) { B::fill(data, n, Scalar(0)); };
     gradients_.for_used(clear);
-    for (LaneRoom& room : lanes_) room.gradients.for_used(clear);
+    for (LaneRoom& room : lanes_)
+      if (room.lane.kind != Lane<B>::Kind::used_up) room.gradients.for_used(clear);
     for (detail::OwnGradient<B>& own : own_)
       if (own.used) clear(own.data, own.size);
   }

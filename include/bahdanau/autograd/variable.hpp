@@ -62,7 +62,8 @@ struct Variable {
   Scalar* value = nullptr;
   detail::GradientPointer<B> gradient;
   Shape shape;
-  bool leaf = false;  // an input or a parameter: no adjoint reads its gradient
+  bool leaf = false;     // an input or a parameter: no adjoint reads its gradient
+  bool used_up = false;  // it has one consumer, whose adjoint stores the gradient instead of adding to it
 
   std::size_t size() const { return shape.size(); }
   std::size_t rows() const { return shape.rows(); }
@@ -74,14 +75,14 @@ struct Variable {
       fail("row_range", "begin + count of at most " + detail::text(rows()),
            detail::text(begin) + " + " + detail::text(count));
     const std::size_t offset = begin * cols();
-    return {tape, value + offset, gradient.shifted(offset), {count, cols()}, leaf};
+    return {tape, value + offset, gradient.shifted(offset), {count, cols()}, leaf, used_up};
   }
 
   /// The same elements in another shape: the same memory.
   Variable reshape(Shape other) const {
     if (other.size() != size())
       fail("reshape", "a shape of " + detail::text(size()) + " elements", other.text());
-    return {tape, value, gradient, other, leaf};
+    return {tape, value, gradient, other, leaf, used_up};
   }
 };
 

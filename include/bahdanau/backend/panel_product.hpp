@@ -68,17 +68,6 @@ class PanelProduct {
 
   static void multiply(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
                        const T* panels, Addend addend, T* c, std::size_t ldc) {
-    multiply(m, n, k, Left{a, lda, 1}, panels, addend, c, ldc);
-  }
-
-  /// A, or with the two strides exchanged its transpose.
-  struct Left {
-    const T* data;
-    std::size_t row_stride, depth_stride;
-  };
-
-  static void multiply(std::size_t m, std::size_t n, std::size_t k, const Left& a, const T* panels,
-                       Addend addend, T* c, std::size_t ldc) {
     for (std::size_t block = 0; block < m; block += block_rows) {
       const std::size_t end = std::min(block + block_rows, m);
       for (std::size_t p = 0; p < k; p += block_depth) {
@@ -86,7 +75,8 @@ class PanelProduct {
         for (std::size_t j = 0; j < n; j += tile_columns)
           for (std::size_t i = block; i < end; i += tile_rows) {
             const Tile tile{std::min(block_depth, k - p),
-                            {a.data + i * a.row_stride + p * a.depth_stride, a.row_stride, a.depth_stride},
+                            lda,
+                            a + i * lda + p,
                             panels + j * k + p * tile_columns,
                             std::min(tile_columns, n - j),
                             before.data ? before.data + i * before.stride + j : nullptr,
@@ -101,9 +91,8 @@ class PanelProduct {
 
  private:
   struct Tile {
-    std::size_t k;
-    Left a;
-    const T* panel;
+    std::size_t k, lda;
+    const T *a, *panel;
     std::size_t columns;
     const T* addend;
     std::size_t addend_stride;
@@ -126,13 +115,13 @@ class PanelProduct {
   static void tile_product(const Tile& tile) {
     Vector sums[Rows][Vectors];
     for_each<Rows>([&](auto r) { for_each<Vectors>([&](auto v) { sums[r][v] = Vector(T(0)); }); });
-    const std::size_t k = tile.k, row_stride = tile.a.row_stride, depth_stride = tile.a.depth_stride;
-    const T *a = tile.a.data, *b = tile.panel;
-    for (std::size_t p = 0; p < k; ++p, a += depth_stride, b += tile_columns) {
+    const std::size_t k = tile.k, lda = tile.lda;
+    const T *a = tile.a, *b = tile.panel;
+    for (std::size_t p = 0; p < k; ++p, ++a, b += tile_columns) {
       Vector row[Vectors];
       for_each<Vectors>([&](auto v) { row[v] = Vector::load_unaligned(b + v * width); });
       for_each<Rows>([&](auto r) {
-        const Vector x(a[r * row_stride]);
+        const Vector x(a[r * lda]);
         for_each<Vectors>([&](auto v) { sums[r][v] = xsimd::fma(x, row[v], sums[r][v]); });
       });
     }

@@ -215,12 +215,6 @@ struct Xtensor {
   static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
                    T alpha, const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c,
                    std::size_t ldc) {
-    if constexpr (Panels::worthwhile)
-      if (transpose_a == Transpose::yes && transpose_b == Transpose::no && alpha == 1 && beta == 1 &&
-          m * k <= small_product && n * k <= small_product) {
-        add_small_product(m, n, k, a, lda, b, ldb, c, ldc);
-        return;
-      }
     blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   }
   static void gemm_batched(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,
@@ -276,16 +270,6 @@ struct Xtensor {
   }
 
  private:
-  // C += Aᵀ B, the gradient of a small weight: BLAS takes twice as long.
-  static constexpr std::size_t small_product = 1 << 17;  // elements of A and of B
-  static void add_small_product(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
-                                const T* b, std::size_t ldb, T* c, std::size_t ldc) {
-    thread_local Storage<T> packed;
-    if (packed.size() < Panels::size(k, n)) packed.resize(Panels::size(k, n));
-    Panels::pack(Transpose::no, k, n, b, ldb, packed.data());
-    Panels::multiply(m, n, k, {a, 1, lda}, packed.data(), {c, ldc}, c, ldc);
-  }
-
   // Long sums in blocks whose totals are added in double: float would lose digits over millions of elements.
   template <class F, class Inputs>
   static double in_blocks(std::size_t n, const T* x, F f, Inputs inputs) {

@@ -55,6 +55,20 @@ concept Cell = requires(Scope scope, std::size_t n) {
   { C::declare(scope, n, n).bias_ih } -> std::convertible_to<Parameter>;
 };
 
+namespace detail {
+
+/// How the caller makes a cell's input product: a cell may say `uses_up_input`, if its adjoint stores the
+/// gradient of a product that is `used_up`.
+template <Cell C>
+constexpr Result input_product() {
+  if constexpr (requires { requires C::uses_up_input; })
+    return Result::used_up;
+  else
+    return Result::fresh;
+}
+
+}  // namespace detail
+
 /// The step of the contract on one backend; apart, because it instantiates the step.
 template <class C, class B>
 concept CellOn = Cell<C> && Backend<B> &&

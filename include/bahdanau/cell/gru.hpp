@@ -23,11 +23,10 @@ struct GruStep {
   }
 };
 
-/// From r, z, n, u_n, h and dh': the gradients of x_r, x_z, x_n, u_n and h. x_r and u_r share theirs, so do
-/// x_z and u_z.
+/// From r, z, n, u_n, h and dh': the gradients of x_r, x_z, x_n, then of u_r, u_z, u_n, and of h.
 struct GruStepAdjoint {
   template <class V>
-  BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V r, V z, V n, V u_n, V h, V dh_next) const {
+  BAHDANAU_HOST_DEVICE Values<V, 7> operator()(V r, V z, V n, V u_n, V h, V dh_next) const {
     // h' = (1 - z) n + z h
     const V dn = dh_next * (V(1) - z);
     const V dz = dh_next * (h - n);
@@ -37,7 +36,7 @@ struct GruStepAdjoint {
     const V dx_r = dx_n * u_n * r * (V(1) - r);
     // z = σ(x_z + u_z)
     const V dx_z = dz * z * (V(1) - z);
-    return {{dx_r, dx_z, dx_n, dx_n * r, dh_next * z}};
+    return {{dx_r, dx_z, dx_n, dx_r, dx_z, dx_n * r, dh_next * z}};
   }
 };
 
@@ -64,7 +63,7 @@ struct GruRow {
   }
 };
 
-template <class T>
+template <class T, template <class> class Output>
 struct GruAdjointRow {
   std::size_t hidden;
   const T *u, *n, *h, *dh_next;
@@ -74,11 +73,10 @@ struct GruAdjointRow {
     const T* u_row = u + row * 3 * hidden;
     T* dx_row = dx + row * 3 * hidden;
     T* du_row = du + row * 3 * hidden;
-    lanes.map(hidden, pointwise::GruStepAdjoint{}, Store<T>{du_row}, Store<T>{du_row + hidden},
-              Add<T>{dx_row + 2 * hidden}, Store<T>{du_row + 2 * hidden}, Add<T>{dh + row * hidden}, u_row,
-              u_row + hidden, n + row * hidden, u_row + 2 * hidden, h + row * hidden, dh_next + row * hidden);
-    const T* du_gates = du_row;
-    lanes.map(2 * hidden, pointwise::Identity{}, Add<T>{dx_row}, du_gates);
+    lanes.map(hidden, pointwise::GruStepAdjoint{}, Output<T>{dx_row}, Output<T>{dx_row + hidden},
+              Output<T>{dx_row + 2 * hidden}, Store<T>{du_row}, Store<T>{du_row + hidden},
+              Store<T>{du_row + 2 * hidden}, Add<T>{dh + row * hidden}, u_row, u_row + hidden,
+              n + row * hidden, u_row + 2 * hidden, h + row * hidden, dh_next + row * hidden);
   }
 };
 
@@ -89,6 +87,7 @@ struct GruAdjointRow {
 struct Gru {
   static constexpr std::string_view name = "gru";
   static constexpr std::size_t gates = 3;
+  static constexpr bool uses_up_input = true;
   static constexpr std::size_t parts = 1;
   static constexpr std::array<std::string_view, parts> part_names{"h"};
   using Weights = RecurrentWeights;
@@ -104,14 +103,18 @@ struct Gru {
     using T = typename B::Scalar;
     Tape<B>& tape = *projected.tape;
     const Variable<B> x = projected, h = state[0];
-    const Variable<B> u = linear(h, tape[w.weight_hh], tape[w.bias_hh]);  // [rows, 3 · hidden]
+    const Variable<B> u =
+        linear(h, tape[w.weight_hh], tape[w.bias_hh], Result::used_up);  // [rows, 3 · hidden]
     detail::require_shape("Gru::step", "an input product", u.shape, x.shape);
     const Variable<B> n = tape.constant(h.shape);
     const Variable<B> next = tape.variable(h.shape, {tape[w.weight_hh].value, Lane<B>::Kind::state});
     B::for_rows(h.rows(), detail::GruRow<T>{h.cols(), x.value, u.value, h.value, n.value, next.value});
     tape.record([=, dx = tape.gradient_room(x), dh = tape.gradient_room(h)] {
-      B::for_rows(h.rows(), detail::GruAdjointRow<T>{h.cols(), u.value, n.value, h.value, next.gradient, dx,
-                                                     u.gradient, dh});
+      const auto play = [&]<template <class> class Output>(Output<T>) {
+        B::for_rows(h.rows(), detail::GruAdjointRow<T, Output>{h.cols(), u.value, n.value, h.value,
+                                                               next.gradient, dx, u.gradient, dh});
+      };
+      x.used_up ? play(Store<T>{}) : play(Add<T>{});
     });
     return {next};
   }

@@ -65,7 +65,7 @@ struct LstmRow {
   }
 };
 
-template <class T>
+template <class T, template <class> class Output>
 struct LstmAdjointRow {
   std::size_t hidden;
   const T *u, *t, *c, *dh_next, *dc_next;
@@ -80,7 +80,7 @@ struct LstmAdjointRow {
               u_row + 2 * H, u_row + 3 * H, t + row * H, c + row * H, dh_next + row * H, dc_next + row * H);
     // x enters as u does
     const T* du_sums = du_row;
-    lanes.map(4 * H, pointwise::Identity{}, Add<T>{dx + row * 4 * H}, du_sums);
+    lanes.map(4 * H, pointwise::Identity{}, Output<T>{dx + row * 4 * H}, du_sums);
   }
 };
 
@@ -91,6 +91,7 @@ struct LstmAdjointRow {
 struct Lstm {
   static constexpr std::string_view name = "lstm";
   static constexpr std::size_t gates = 4;
+  static constexpr bool uses_up_input = true;
   static constexpr std::size_t parts = 2;
   static constexpr std::array<std::string_view, parts> part_names{"h", "c"};
   using Weights = RecurrentWeights;
@@ -106,7 +107,8 @@ struct Lstm {
     using T = typename B::Scalar;
     Tape<B>& tape = *projected.tape;
     const Variable<B> x = projected, h = state[0], c = state[1];
-    const Variable<B> u = linear(h, tape[w.weight_hh], tape[w.bias_hh]);  // [rows, 4 · hidden]
+    const Variable<B> u =
+        linear(h, tape[w.weight_hh], tape[w.bias_hh], Result::used_up);  // [rows, 4 · hidden]
     detail::require_shape("Lstm::step", "an input product", u.shape, x.shape);
     detail::require_shape("Lstm::step", "a memory c", h.shape, c.shape);
     detail::require_same_tape("Lstm::step", h, c);
@@ -117,8 +119,12 @@ struct Lstm {
     B::for_rows(h.rows(),
                 detail::LstmRow<T>{h.cols(), x.value, u.value, c.value, t.value, c_next.value, h_next.value});
     tape.record([=, dx = tape.gradient_room(x), dc = tape.gradient_room(c)] {
-      B::for_rows(h.rows(), detail::LstmAdjointRow<T>{h.cols(), u.value, t.value, c.value, h_next.gradient,
+      const auto play = [&]<template <class> class Output>(Output<T>) {
+        B::for_rows(h.rows(),
+                    detail::LstmAdjointRow<T, Output>{h.cols(), u.value, t.value, c.value, h_next.gradient,
                                                       c_next.gradient, dx, u.gradient, dc});
+      };
+      x.used_up ? play(Store<T>{}) : play(Add<T>{});
     });
     return {h_next, c_next};
   }

@@ -33,7 +33,7 @@ template <class C, Backend B>
 LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidden, const Variable<B>& x,
                             const Packing& packing, LayerScratch<C, B>& scratch) {
   Tape<B>& tape = *x.tape;
-  const Variable<B> projected = linear(x, tape[weights.weight_ih], tape[weights.bias_ih]);
+  const Variable<B> projected = linear(x, tape[weights.weight_ih], tape[weights.bias_ih], input_product<C>());
   CellState<C, B> state;
   state.fill(tape.zeros({packing.rows(), hidden}));
   scratch.outputs.clear();

@@ -69,7 +69,8 @@ class RecurrentDecoder {
   template <Backend B>
   Variable<B> embed(Tape<B>& tape, const Index* ids, std::size_t count) const {
     const Variable<B> embedded = gather_rows(tape[embedding_], ids, count);  // [count, embed]
-    return linear_columns(embedded, tape[layers_[0].weight_ih], tape[layers_[0].bias_ih], context_width_);
+    return linear_columns(embedded, tape[layers_[0].weight_ih], tape[layers_[0].bias_ih], context_width_,
+                          input_product<C>());
   }
 
   /// One step for the queries of `spans`. `embedded` comes from `embed` and is used up; `states` (one a
@@ -88,7 +89,8 @@ class RecurrentDecoder {
     for (std::size_t l = 1; l < layers_.size(); ++l) {
       const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names,
                                         {tape[layers_[l].weight_ih].value, Lane<B>::Kind::dropout});
-      const Variable<B> projected = linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih]);
+      const Variable<B> projected =
+          linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih], input_product<C>());
       states[l] = C::step(layers_[l], projected, states[l]);
     }
     return attended.weights;

@@ -64,6 +64,11 @@ Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
   return y;
 }
 
+/// What becomes of the result of `linear_columns`: `overwritten` lets its gradient take the place of its
+/// value (see `Tape::overwritten`), `used_up` promises one consumer that stores its gradient
+/// (`Variable::used_up`).
+enum class Result { fresh, overwritten, used_up };
+
 namespace detail {
 
 template <class T>
@@ -104,8 +109,10 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, 
 
 /// Products with one weight share a lane where gradients of the weights are put off.
 template <Backend B>
-Lane<B> product_lane(const Variable<B>& w, std::size_t first) {
-  return {w.gradient.is_own() ? w.value + first : nullptr, Lane<B>::Kind::product};
+Lane<B> product_lane(const Variable<B>& w, std::size_t first, Result result = Result::fresh) {
+  using Kind = typename Lane<B>::Kind;
+  return {w.gradient.is_own() ? w.value + first : nullptr,
+          result == Result::used_up ? Kind::used_up : Kind::product};
 }
 
 /// Wᵀ for y = x W'ᵀ, W' being the columns of W from `first` on that x meets.
@@ -172,11 +179,7 @@ Variable<B> linear(const Variable<B>& x, const Variable<B>& w) {
   return y;
 }
 
-/// Which memory the result of `linear_columns` takes.
-enum class Result : bool { fresh, overwritten };
-
 /// y = x W'ᵀ + b, where W' [outputs, inputs] is the block of W's columns that starts at `first`; b [outputs].
-/// `Result::overwritten` lets y's gradient take the place of its value (see `Tape::overwritten`).
 template <Backend B>
 Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
                            std::size_t first, Result result = Result::fresh) {
@@ -184,8 +187,9 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
   const Shape shape{x.rows(), w.rows()};
-  const Variable<B> y = result == Result::fresh ? x.tape->variable(shape, detail::product_lane(w, first))
-                                                : x.tape->overwritten(shape);
+  const Variable<B> y = result == Result::overwritten
+                            ? x.tape->overwritten(shape)
+                            : x.tape->variable(shape, detail::product_lane(w, first, result));
   detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x.rows(), x.value,
                              detail::Onto::bias, b.value, y.value);
   detail::record_linear<B>(y, x, w, first, &b);

@@ -1,6 +1,6 @@
 """Sets both sides' figures side by side, checks that they are comparable, and judges.
 
-    python report.py folder    # exit code 1 if the library's BLEU is more than a point below PyTorch's, or a check fails
+    python report.py folder    # exit code 1 if our BLEU is more than a point below PyTorch's, or a check fails
 """
 
 import json
@@ -18,7 +18,7 @@ EPOCH = re.compile(r"epoch (\d+)/\d+ +loss ([\d.]+) +([\d.]+) nats/token.* (\d+)
 
 
 def corpus_bleu(lines, references):
-    # To sacrebleu every kind of space parts tokens, to the library only the plain one: a thin space must not look like one.
+    # Every kind of space parts tokens to sacrebleu, only the plain one to the library: no thin space reaches sacrebleu.
     visible = lambda sentences: ["".join("_" if c != " " and c.isspace() else c for c in s) for s in sentences]
     return sacrebleu.corpus_bleu(visible(lines), [visible(references)], tokenize="none", force=True).score
 
@@ -75,7 +75,8 @@ def check_alike(ours, torch):
         # Rounding may decide between two words that are equally probable, not more often.
         check(same >= 0.99 * count, f"{name} weights in {where} give the same translations: {same} of {count}")
         tool, other = side.tool["perplexity"], side.torch_perplexity
-        check(abs(tool / other - 1) < 1e-3, f"{name} weights' perplexity: {tool:.4f} by the tool, {other:.4f} by PyTorch")
+        near = abs(tool / other - 1) < 1e-3
+        check(near, f"{name} weights' perplexity: {tool:.4f} by the tool, {other:.4f} by PyTorch")
     by_ours = [("ours, greedy", ours.tool["bleu"], ours.bleu), ("ours, beam", ours.tool_beam["bleu"], ours.beam_bleu),
                ("PyTorch's, beam", torch.tool_beam["bleu"], torch.beam_bleu)]
     for name, tool, expected in by_ours:

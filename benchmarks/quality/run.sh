@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Trains the library's model and the same model in PyTorch on the same sentence pairs, translates held-out sentences
 # with both, and fails if the library's BLEU is more than one point below PyTorch's.
-#   benchmarks/quality/run.sh [--pairs 40000] [--held-out 1000] [--epochs 4] [--seed 1]
+#   benchmarks/quality/run.sh [--pairs 40000] [--held-out 1000] [--epochs 4] [--seed 1] [--trained]
+# --trained takes the models that an earlier run with the same numbers left, and only translates and judges again.
 # BAHDANAU_DATA_DIR is the folder with fra-eng/fra.txt (default ../shared/data beside the project).
 # BAHDANAU_PEERS is a Python virtual environment with torch, sacrebleu, safetensors and numpy; without it one is made
 # below BUILD_DIR (default build/quality), where everything else goes too.
@@ -12,15 +13,21 @@ root=$(cd "$here/../.." && pwd)
 build=${BUILD_DIR:-$root/build/quality}
 data=${BAHDANAU_DATA_DIR:-$root/../shared/data}/fra-eng/fra.txt
 
-pairs=40000 held_out=1000 epochs=4 seed=1
+usage="usage: benchmarks/quality/run.sh [--pairs N] [--held-out N] [--epochs N] [--seed N] [--trained]"
+pairs=40000 held_out=1000 epochs=4 seed=1 trained=
 while (($#)); do
   case $1 in
     --pairs) pairs=${2:?--pairs needs a number} ;;
     --held-out) held_out=${2:?--held-out needs a number} ;;
     --epochs) epochs=${2:?--epochs needs a number} ;;
     --seed) seed=${2:?--seed needs a number} ;;
+    --trained)
+      trained=yes
+      shift
+      continue
+      ;;
     *)
-      echo "usage: benchmarks/quality/run.sh [--pairs N] [--held-out N] [--epochs N] [--seed N]" >&2
+      echo "$usage" >&2
       exit 2
       ;;
   esac
@@ -36,7 +43,8 @@ packages=()
 if [[ -z ${BAHDANAU_PEERS-} ]]; then packages=(python3-venv); fi
 "$root/cmake/install_dependencies.sh" "${packages[@]}"
 cd "$root"
-cmake --preset release -B "$build" --log-level=WARNING -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF >/dev/null
+cmake --preset release -B "$build" --log-level=WARNING \
+  -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF >/dev/null
 cmake --build "$build" --target bahdanau_cli --parallel "$(nproc)"
 tool=$build/bin/bahdanau
 
@@ -55,16 +63,18 @@ peer() { "$venv/bin/python" -B "$here/$1" "${@:2}"; }
 work=$build/$pairs-pairs-$epochs-epochs-seed-$seed
 mkdir -p "$work"
 cd "$work"
-peer split.py "$data" "$pairs" "$held_out" train.tsv test.tsv
 
 # The sizes and the rules for text reach PyTorch through our model file, the rest as the same options.
 settings=(--data train.tsv --epochs "$epochs" --batch 64 --rate 0.001 --clip 1 --min-frequency 2 --seed "$seed")
-echo "bahdanau:"
-"$tool" train --model ours.safetensors --embed 256 --hidden 256 --layers 2 --dropout 0.1 --max-length 20 \
-  "${settings[@]}" 2>&1 | tee ours.log
-echo "PyTorch:"
-peer train.py --like ours.safetensors --model torch.safetensors "${settings[@]}" 2>&1 | tee torch.log
-echo
+if [[ -z $trained ]]; then
+  peer split.py "$data" "$pairs" "$held_out" train.tsv test.tsv
+  echo "bahdanau:"
+  "$tool" train --model ours.safetensors --embed 256 --hidden 256 --layers 2 --dropout 0.1 --max-length 20 \
+    "${settings[@]}" 2>&1 | tee ours.log
+  echo "PyTorch:"
+  peer train.py --like ours.safetensors --model torch.safetensors "${settings[@]}" 2>&1 | tee torch.log
+  echo
+fi
 
 # Both translate with both models: where the weights are the same, so must the translations be. Beams are all the
 # library's, so that there only the weights differ.

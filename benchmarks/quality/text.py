@@ -26,7 +26,7 @@ def tokenize(sentence):
 
 
 def vocabulary(sentences, min_frequency):
-    """The reserved tokens, then the others that are frequent enough: most frequent first, equals in order of appearance."""
+    """The reserved tokens, then all that are frequent enough: most frequent first, equals in order of appearance."""
     counts = collections.Counter(token for sentence in sentences for token in sentence)
     frequent = [token for token, count in counts.most_common() if count >= min_frequency and token not in RESERVED]
     return RESERVED + frequent

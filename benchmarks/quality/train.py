@@ -62,8 +62,8 @@ def main():
         start = time.monotonic()
         nats = train_epoch(model, optimizer, sources, targets, options, max_length) / tokens
         speed = tokens / (time.monotonic() - start)
-        line = f"epoch {epoch}/{options.epochs}  loss {nats / max_length:.4f}  {nats:.3f} nats/token  {speed:.0f} tokens/s"
-        print(line, file=sys.stderr, flush=True)
+        line = f"epoch {epoch}/{options.epochs}  loss {nats / max_length:.4f}  {nats:.3f} nats/token"
+        print(f"{line}  {speed:.0f} tokens/s", file=sys.stderr, flush=True)
     peer.save(options.model, model, about)
 
 

@@ -70,7 +70,7 @@ TEST_CASE("arrays start on cache lines", "[tape][memory]") {
   for (std::size_t n = 1; n < 100; ++n) {
     const V v = tape.variable({n});
     CHECK(reinterpret_cast<std::uintptr_t>(v.value) % 64 == 0);
-    CHECK(reinterpret_cast<std::uintptr_t>(v.gradient) % 64 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(v.gradient.place()) % 64 == 0);
   }
 }
 

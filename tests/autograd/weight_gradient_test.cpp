@@ -1,4 +1,5 @@
 // Weight gradients put off to the end: the same sums as when each use adds its own.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -97,4 +98,43 @@ TEST_CASE("blocks of a weight's columns receive their own gradients", "[tape][gr
   tape.backward(sum(y));
   CHECK(largest_difference(gradient<2>(w), {{1, 2, 4}, {1, 2, 4}}) == 0);
   CHECK(largest_difference(gradient<1>(b), {1, 1}) == 0);
+}
+
+TEST_CASE("tapes that share gradients keep what their adjoints add themselves apart", "[tape][gradient]") {
+  // Parameters: w [2, 3], used in products and directly; b [2], a bias; e [4, 3], of which rows are taken.
+  const bahdanau::Parameter w{0, {2, 3}}, b{6, {2}}, e{8, {4, 3}};
+  constexpr std::size_t size = 20;
+  const std::vector<double> weights = numbers(size, 1);
+  const std::vector<bahdanau::Index> ids = {2, 0, 2};
+  const auto run = [&](Tape& tape) {
+    V total;
+    V x = gather_rows(tape[e], ids);
+    for (int step = 0; step < 3; ++step) {
+      const V y = sum(tanh(linear(x, tape[w], tape[b])));
+      total = step == 0 ? y : total + y;
+    }
+    return total + sum(tape[w] * tape[w]);
+  };
+  std::vector<double> expected(size, 0), shared(size, 0), own(size, 77);  // whatever was there before
+  Tape plain, apart;
+  plain.bind(weights.data(), expected.data());
+  plain.backward(run(plain));
+  for (int pass = 0; pass < 2; ++pass) {  // the second one finds lanes and rooms that were used before
+    apart.reset();
+    std::fill(shared.begin(), shared.end(), 0);
+    apart.bind(weights.data(), shared.data(), nullptr, own.data());
+    const V result = run(apart);
+    apart.clear_gradients();
+    result.gradient[0] = 1;
+    auto& deferred = apart.play_adjoints();
+    CHECK(*std::max_element(shared.begin(), shared.end()) == 0);
+    deferred.flush();
+    apart.for_own_gradients([&](std::size_t offset, const double* from, std::size_t n) {
+      CHECK(offset == 0);  // only w is used in another way than by products and rows
+      for (std::size_t i = 0; i < n; ++i) shared[offset + i] += from[i];
+    });
+    CHECK(largest_difference(shared.data(), expected.data(), size) < 1e-14);
+  }
+  CHECK(own[6] == 77);
+  CHECK(own[8] == 77);
 }

@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("a sentence is translated alike alone and in any batch", "[de
   const auto model = toy<TestType>(6);
   std::vector<std::string> sentences;
   const bd::random::Key key{9};
-  for (std::uint64_t i = 0; i < 30; ++i) {
+  for (std::uint64_t i = 0; i < 70; ++i) {  // more than one thread takes
     std::string s;
     for (std::uint64_t w = 0; w <= key.bits(i) % 6; ++w)
       s += std::to_string(4 + key.derive(i).bits(w) % 3) + " ";
@@ -139,13 +139,15 @@ TEMPLATE_TEST_CASE("a sentence is translated alike alone and in any batch", "[de
   }
   const auto greedy = model.translate(sentences);
   const auto beam = model.translate(sentences, bd::Beam{.width = 3});
+  // The same bits, where products with weights have a fixed order of summation.
+  constexpr double margin = bd::PackingBackend<TestType> ? 0 : 1e-5;
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     const auto one = model.translate(sentences[i]);
     CHECK(one.target == greedy[i].target);
-    CHECK(one.score == Approx(greedy[i].score).margin(1e-5));
+    CHECK(std::abs(one.score - greedy[i].score) <= margin);
     const auto alone = model.translate(sentences[i], bd::Beam{.width = 3});
     CHECK(alone.target == beam[i].target);
-    CHECK(alone.score == Approx(beam[i].score).margin(1e-5));
+    CHECK(std::abs(alone.score - beam[i].score) <= margin);
   }
 }
 

@@ -46,7 +46,7 @@ check_gradient(F f, const std::vector<Shape>& shapes, random::Key key = {1}, dou
       tape.backward(scalar);
       for (const Variable<B>& v : variables) {
         gradients.emplace_back(v.size());
-        B::download(v.gradient, v.size(), gradients.back().data());
+        B::download(v.gradient.place(), v.size(), gradients.back().data());
       }
     }
     double value = 0;

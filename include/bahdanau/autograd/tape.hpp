@@ -184,7 +184,7 @@ class Tape {
     if (!result.gradient) fail("backward", "a result that depends on a recorded variable", "a constant");
     clear_gradients();
     const Scalar one(1);
-    B::upload(&one, 1, result.gradient);
+    B::upload(&one, 1, static_cast<Scalar*>(result.gradient));
     play();
   }
 

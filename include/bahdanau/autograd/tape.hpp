@@ -16,6 +16,7 @@
 #include <bahdanau/autograd/parameter.hpp>
 #include <bahdanau/autograd/variable.hpp>
 #include <bahdanau/autograd/weight_gradient.hpp>
+#include <bahdanau/autograd/weight_panels.hpp>
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
@@ -37,15 +38,18 @@ class Tape {
   explicit Tape(Mode mode = Mode::record) : recording_(mode == Mode::record) {}
 
   /// A tape for inference with a model's weights: nothing is recorded.
-  explicit Tape(const Scalar* weights) : recording_(false), weights_(weights) {}
+  explicit Tape(const Scalar* weights, WeightPanels<B>* panels = nullptr)
+      : recording_(false), weights_(weights), panels_(panels) {}
 
   Tape(const Tape&) = delete;  // variables point to their tape
   Tape& operator=(const Tape&) = delete;
 
-  /// Lets `tape[p]` read a model's weights and, if `gradients` is not null, add to their gradients.
-  void bind(const Scalar* weights, Scalar* gradients) {
+  /// Lets `tape[p]` read a model's weights and, if `gradients` is not null, add to their gradients. Products
+  /// with the weights use `panels`, where a backend packs and they are not null.
+  void bind(const Scalar* weights, Scalar* gradients, WeightPanels<B>* panels = nullptr) {
     weights_ = weights;
     weight_gradients_ = gradients;
+    panels_ = panels;
   }
 
   bool recording() const { return recording_; }
@@ -117,6 +121,14 @@ class Tape {
     return place;
   }
 
+  /// The packed form of some of the bound weights, or null if they are multiplied as they lie.
+  const Scalar* packed(const WeightMatrix<B>& matrix) requires PackingBackend<B> {
+    if (panels_ == nullptr) return nullptr;
+    for (const Packed& known : packed_)
+      if (known.matrix == matrix) return known.data;
+    return packed_.emplace_back(Packed{matrix, panels_->get(matrix)}).data;
+  }
+
   /// Leaves an adjoint; dropped at once where the tape does not record.
   template <class Adjoint>
   void record(Adjoint adjoint) {
@@ -165,6 +177,7 @@ class Tape {
     indices_.reset();
     closures_.reset();
     deferred_.clear();
+    packed_.clear();
   }
 
   std::size_t length() const { return steps_.size(); }
@@ -176,6 +189,11 @@ class Tape {
   };
   struct alignas(std::max_align_t) Block {
     std::byte bytes[sizeof(std::max_align_t)];
+  };
+
+  struct Packed {
+    WeightMatrix<B> matrix;
+    const Scalar* data;
   };
 
   template <class A>
@@ -197,6 +215,8 @@ class Tape {
   bool recording_;
   const Scalar* weights_ = nullptr;
   Scalar* weight_gradients_ = nullptr;
+  WeightPanels<B>* panels_ = nullptr;
+  std::vector<Packed> packed_;  // those that this tape has asked for
   detail::Arena<typename B::template Storage<Scalar>> values_, gradients_;
   detail::Arena<typename B::template Storage<Index>> indices_;
   detail::Arena<std::vector<Block>> closures_;

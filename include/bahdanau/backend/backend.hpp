@@ -53,8 +53,7 @@ struct AnyTable {
 ///    All other functions take plain device pointers.
 /// 3. `upload` and `download` copy between host and device; `copy` and `fill` work on the device.
 /// 4. `gemm` computes `C = alpha op(A) op(B) + beta C` for row-major matrices with row strides;
-/// `gemm_batched`
-///    does so for `count` triples a fixed stride apart.
+///    `gemm_batched` does so for `count` triples a fixed stride apart.
 /// 5. `for_rows(rows, kernel)` calls `kernel(lanes, row)` once for each row, in any order. Inside a row,
 ///    `lanes.map(n, f, outputs..., inputs...)` applies a pointwise functor to n columns: an output is a
 ///    `Store`, `Add` or `AddShared`, an input a pointer (one value a column) or a scalar (one for all);
@@ -83,6 +82,22 @@ concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in
   B::tabulate(n, n, detail::AnyTable{}, out);
   { B::sum(n, in) } -> std::convertible_to<double>;
   { B::sum_of_squares(n, in) } -> std::convertible_to<double>;
+};
+
+/// A backend that gains from laying a matrix out before it is used in many products. Models: `Xtensor<T>`
+/// where it is compiled for fused multiply-adds on wide vectors.
+///
+/// 1. `packed_size(k, n)` is the room that a matrix [k, n] takes; `pack(op, k, n, b, ldb, packed)` lays op(b)
+///    out there.
+/// 2. `gemm_packed(m, n, k, a, lda, packed, addend, stride, c, ldc)` computes `C = A B + addend`, where the
+///    addend may be null, a row for all rows (stride 0), or a matrix, perhaps C itself.
+/// 3. The bits of a row of C depend on the same row of A alone, not on m.
+template <class B>
+concept PackingBackend = Backend<B> &&
+    requires(typename B::Scalar* out, const typename B::Scalar* in, std::size_t n) {
+  { B::packed_size(n, n) } -> std::convertible_to<std::size_t>;
+  B::pack(Transpose::no, n, n, in, n, out);
+  B::gemm_packed(n, n, n, in, n, in, in, n, out, n);
 };
 
 }  // namespace bahdanau

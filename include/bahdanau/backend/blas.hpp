@@ -2,7 +2,6 @@
 // Threads belong to the caller: while a `SingleThreaded` lives, BLAS keeps to the calling thread.
 #pragma once
 
-#include <complex>  // the bindings use it, and do not include it
 #include <complex>  // which the bindings use and do not include
 #include <cstddef>
 #include <limits>

@@ -17,20 +17,10 @@
 #include <tuple>
 #include <utility>
 
-// g++ 12 takes the deliberately undefined registers of its own AVX-512 intrinsics for uninitialised
-// variables.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <xsimd/xsimd.hpp>
-#pragma GCC diagnostic pop
-#else
-#include <xsimd/xsimd.hpp>
-#endif
-
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
+#include <bahdanau/backend/panel_product.hpp>
+#include <bahdanau/backend/simd.hpp>
 
 namespace bahdanau {
 
@@ -232,6 +222,20 @@ struct Xtensor {
     for (std::size_t i = 0; i < count; ++i)
       blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,
                  c + i * stride_c, ldc);
+  }
+
+  using Panels = detail::PanelProduct<T>;
+  static std::size_t packed_size(std::size_t k, std::size_t n) requires Panels::worthwhile {
+    return Panels::size(k, n);
+  }
+  static void pack(Transpose op, std::size_t k, std::size_t n, const T* b, std::size_t ldb,
+                   T* packed) requires Panels::worthwhile {
+    Panels::pack(op, k, n, b, ldb, packed);
+  }
+  static void gemm_packed(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
+                          const T* packed, const T* addend, std::size_t stride, T* c,
+                          std::size_t ldc) requires Panels::worthwhile {
+    Panels::multiply(m, n, k, a, lda, packed, {addend, stride}, c, ldc);
   }
 
   template <class Kernel>

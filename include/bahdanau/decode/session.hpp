@@ -23,8 +23,8 @@ class DecodingSession {
   /// Encodes the sentences; there is one row for each, before its first step.
   DecodingSession(const Model& model, const Sequences& source)
       : model_(&model),
-        source_tape_(model.weights().data()),
-        tapes_{Tape<B>(model.weights().data()), Tape<B>(model.weights().data())} {
+        source_tape_(model.inference()),
+        tapes_{model.inference(), model.inference()} {
     source.check("translate", model.vocabularies().source.size());
     model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
     memory_ = model.decoder_network().remember(encoding_.outputs);

@@ -75,6 +75,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   const ParameterList& parameters() const { return parameters_; }
   const ParameterBlock<Backend>& weights() const { return weights_; }
   ParameterBlock<Backend>& weights() { return weights_; }
+  /// A tape for inference with this model.
+  Tape<Backend> inference() const { return Tape<Backend>(weights_.data(), panels()); }
 
   /// Encodes source sentences. Throws for a token outside of the vocabulary or a length that does not fit.
   Encoded encode(const Sequences& source) const {
@@ -171,6 +173,11 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   using EncoderNetwork = typename Encoder::template Network<Cell>;
   const EncoderNetwork& encoder_network() const { return encoder_; }
   const Decoder& decoder_network() const { return decoder_; }
+  /// The weights as products use them.
+  WeightPanels<Backend>* panels() const {
+    panels_.watch(weights_.data(), weights_.size(), weights_.version());
+    return &panels_;
+  }
   detail::EncoderInput encoder_input(const detail::SequenceRows& rows, const DropoutPlan& plan = {}) const {
     return {rows, config_.final_state, max_length(), plan};
   }
@@ -180,8 +187,6 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     config.check();
     return config;
   }
-
-  Tape<Backend> inference() const { return Tape<Backend>(weights_.data()); }
 
   void require_token(std::string_view where, Token id) const {
     if (id < 0 || static_cast<std::size_t>(id) >= vocabularies_.target.size())
@@ -251,6 +256,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   EncoderNetwork encoder_;
   Decoder decoder_;
   ParameterBlock<Backend> weights_;
+  mutable WeightPanels<Backend> panels_;
 };
 
 }  // namespace bahdanau

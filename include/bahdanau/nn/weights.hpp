@@ -2,6 +2,7 @@
 // Gradients and optimizer moments are blocks of the same layout, so updating all of them is one launch.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,9 +25,15 @@ class ParameterBlock {
   explicit ParameterBlock(const ParameterList& list) : storage_(list.size()) { clear(); }
 
   std::size_t size() const { return storage_.size(); }
-  Scalar* data() { return storage_.data(); }
+  /// To write through: ask again for each change, or what was derived from the numbers will not notice it.
+  Scalar* data() {
+    version_ = next_version();
+    return storage_.data();
+  }
   const Scalar* data() const { return storage_.data(); }
-  void clear() { B::fill(storage_.data(), storage_.size(), Scalar(0)); }
+  /// Another one after every change, in no other block unless it was copied.
+  std::uint64_t version() const { return version_; }
+  void clear() { B::fill(data(), size(), Scalar(0)); }
 
   /// Draws first values: each parameter from a stream of its own, so one more layer changes no other.
   void initialize(const ParameterList& list, std::uint64_t seed) {
@@ -50,11 +57,17 @@ class ParameterBlock {
   void write(const Parameter& p, std::span<const Scalar> host) {
     detail::require_equal("ParameterBlock", "numbers for " + p.shape.text() + ":", p.shape.size(),
                           host.size());
-    B::upload(host.data(), host.size(), storage_.data() + p.offset);
+    B::upload(host.data(), host.size(), data() + p.offset);
   }
 
  private:
+  static std::uint64_t next_version() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
   typename B::template Storage<Scalar> storage_;
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace bahdanau

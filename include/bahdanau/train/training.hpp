@@ -101,12 +101,13 @@ class Training {
 
   /// A run of a batch's rows with everything that its passes need.
   struct Shard {
-    explicit Shard(const Model& model) : quiet(model.weights().data()), gradients(model.parameters()) {}
+    explicit Shard(const Model& model) : quiet(model.inference()), gradients(model.parameters()) {}
 
     void forward(Tape<Backend>& on, const Model& model, const Batch& batch, std::size_t first,
-                 std::size_t count, const DropoutPlan& plan, double smoothing) {
+                 std::size_t count, const DropoutPlan& plan, double smoothing,
+                 WeightPanels<Backend>* panels) {
       on.reset();
-      on.bind(model.weights().data(), gradients.data());
+      on.bind(model.weights().data(), gradients.data(), panels);
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
       model.encoder_network().run(on, model.encoder_input(source, plan), encoding);
@@ -155,12 +156,13 @@ class Training {
     const std::size_t rows = batch.source.rows();
     used_ = (rows + shard_rows - 1) / shard_rows;
     while (shards_.size() < used_) shards_.push_back(std::make_unique<Shard>(model));
+    WeightPanels<Backend>* panels = model.panels();
     const blas::SingleThreaded keep_to_this_thread;
     workers_.run(used_, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
       Shard& shard = *shards_[s];
-      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing);
+      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing, panels);
     });
     Loss total;
     for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;

@@ -77,6 +77,42 @@ struct FillRow {
   }
 };
 
+/// What a product with a weight is added to.
+enum class Onto { nothing, bias, result };
+
+/// y = x op(W) + what `onto` says: x [rows, k], op(W) [k, n], y [rows, n], bias [n].
+///
+/// With a packed weight where the tape has one. Without one where a pass that is recorded multiplies many
+/// rows at once: BLAS is as fast there, and a packed copy of such a weight is used once.
+template <Backend B>
+void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, typename B::Scalar* x,
+                     Onto onto, const typename B::Scalar* bias, typename B::Scalar* y) {
+  using T = typename B::Scalar;
+  if constexpr (PackingBackend<B>) {
+    constexpr std::size_t many_rows = 256, deep = 128;
+    const bool once = tape.recording() && rows >= many_rows && w.k >= deep;
+    if (const T* packed = !once ? tape.packed(w) : nullptr) {
+      const T* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
+      B::gemm_packed(rows, w.n, w.k, x, w.k, packed, addend, onto == Onto::result ? w.n : 0, y, w.n);
+      return;
+    }
+  }
+  if (onto == Onto::bias) B::for_rows(rows, FillRow<T>{y, bias, w.n});
+  B::gemm(Transpose::no, w.op, rows, w.n, w.k, T(1), x, w.k, w.data, w.stride, T(onto != Onto::nothing), y,
+          w.n);
+}
+
+/// Wᵀ for y = x W'ᵀ, W' being the columns of W from `first` on that x meets.
+template <Backend B>
+WeightMatrix<B> forward_weight(const Variable<B>& w, std::size_t first, std::size_t inputs) {
+  return {w.value + first, inputs, w.rows(), w.cols(), Transpose::yes};
+}
+/// W for dx = dy W'.
+template <Backend B>
+WeightMatrix<B> adjoint_weight(const Variable<B>& w, std::size_t first, std::size_t inputs) {
+  return {w.value + first, w.rows(), inputs, w.cols(), Transpose::no};
+}
+
 /// The adjoint of y += x W'ᵀ + b, where W' is W's columns first, ..., first + inputs - 1; b may be null.
 template <Backend B>
 void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first,
@@ -89,8 +125,8 @@ void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>
     const std::size_t rows = x.rows(), inputs = x.cols(), outputs = w.rows(), stride = w.cols();
     // y = x W'ᵀ  =>  dx += dy W'
     if (x.gradient)
-      B::gemm(Transpose::no, Transpose::no, rows, inputs, outputs, T(1), y.gradient, outputs, w.value + first,
-              stride, T(1), x.gradient, inputs);
+      multiply_weight<B>(*x.tape, adjoint_weight(w, first, inputs), rows, y.gradient, Onto::result, nullptr,
+                         x.gradient);
     // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: put off to the end for a leaf, at once for what an earlier
     // adjoint reads
     T* weight_gradient = w.gradient ? w.gradient + first : nullptr;
@@ -121,8 +157,8 @@ Variable<B> linear(const Variable<B>& x, const Variable<B>& w) {
   detail::require_matrix("linear", "weight", w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
   const Variable<B> y = x.tape->variable({x.rows(), w.rows()});
-  B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(), w.value,
-          w.cols(), T(0), y.value, w.rows());
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()), x.rows(), x.value,
+                             detail::Onto::nothing, nullptr, y.value);
   detail::record_linear<B>(y, x, w, 0, nullptr);
   return y;
 }
@@ -141,9 +177,8 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
   const Shape shape{x.rows(), w.rows()};
   const Variable<B> y = result == Result::fresh ? x.tape->variable(shape) : x.tape->overwritten(shape);
-  B::for_rows(x.rows(), detail::FillRow<T>{y.value, b.value, w.rows()});
-  B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(),
-          w.value + first, w.cols(), T(1), y.value, w.rows());
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x.rows(), x.value,
+                             detail::Onto::bias, b.value, y.value);
   detail::record_linear<B>(y, x, w, first, &b);
   return y;
 }
@@ -164,8 +199,8 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
   detail::require_linear("add_linear", x, w, first);
   detail::require_same_tape("add_linear", x, y);
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
-  B::gemm(Transpose::no, Transpose::yes, x.rows(), w.rows(), x.cols(), T(1), x.value, x.cols(),
-          w.value + first, w.cols(), T(1), y.value, w.rows());
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x.rows(), x.value,
+                             detail::Onto::result, nullptr, y.value);
   detail::record_linear<B>(y, x, w, first, nullptr);
 }
 

@@ -1,0 +1,86 @@
+// A model's weights as a packing backend lays them out, made when a product first asks for them.
+// All tapes over one model share them; they are made again when the weights have changed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+
+#include <bahdanau/backend/backend.hpp>
+
+namespace bahdanau {
+
+/// op(W) [k, n] of the weights, or of some of their columns, that products share.
+template <Backend B>
+struct WeightMatrix {
+  using Scalar = typename B::Scalar;
+  const Scalar* data = nullptr;  // W, rows `stride` apart
+  std::size_t k = 0, n = 0, stride = 0;
+  Transpose op = Transpose::no;
+  friend bool operator==(const WeightMatrix&, const WeightMatrix&) = default;
+};
+
+/// Empty for a backend that does not pack.
+template <Backend B>
+class WeightPanels {
+ public:
+  void watch(const typename B::Scalar*, std::size_t, std::uint64_t) {}
+};
+
+/// The packed forms of one model's weights. Threads may ask at the same time; the first one packs.
+template <PackingBackend B>
+class WeightPanels<B> {
+ public:
+  using Scalar = typename B::Scalar;
+
+  WeightPanels() = default;
+  // They belong to one block of weights: a copy of the model makes its own.
+  WeightPanels(const WeightPanels&) {}
+  WeightPanels& operator=(const WeightPanels&) {
+    forms_.clear();
+    return *this;
+  }
+
+  /// Says where the weights lie and which state they are in. Forms of an earlier state are made again when
+  /// they are asked for, so no pass over the earlier weights may be under way.
+  void watch(const Scalar* weights, std::size_t size, std::uint64_t version) {
+    const std::lock_guard lock(mutex_);
+    begin_ = weights;
+    end_ = weights + size;
+    version_ = version;
+  }
+
+  /// The packed form, valid until the weights change; null for a matrix that is not among them.
+  const Scalar* get(const WeightMatrix<B>& matrix) {
+    const std::lock_guard lock(mutex_);
+    if (matrix.data < begin_ || matrix.data >= end_) return nullptr;
+    Form& form = find(matrix);
+    if (form.version != version_) {
+      B::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, form.packed.data());
+      form.version = version_;
+    }
+    return form.packed.data();
+  }
+
+ private:
+  struct Form {
+    WeightMatrix<B> matrix;
+    typename B::template Storage<Scalar> packed;
+    std::uint64_t version;
+  };
+
+  Form& find(const WeightMatrix<B>& matrix) {
+    for (Form& form : forms_)
+      if (form.matrix == matrix) return form;
+    using Storage = typename B::template Storage<Scalar>;
+    return forms_.emplace_back(Form{matrix, Storage(B::packed_size(matrix.k, matrix.n)), version_ - 1});
+  }
+
+  std::mutex mutex_;
+  const Scalar *begin_ = nullptr, *end_ = nullptr;
+  std::uint64_t version_ = 0;
+  std::list<Form> forms_;  // a list: threads keep pointers into it while others add to it
+};
+
+}  // namespace bahdanau

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from harness import floor
 from harness.cases import CASES, PEERS
 from harness.contestant import CORES
 from harness.report import as_markdown, as_text, main_table, peer_table
@@ -38,8 +39,20 @@ def parsed_arguments():
     return parser.parse_args()
 
 
+def scaling(build):
+    """-> exit code"""
+    pairs = find_pairs()
+    return subprocess.run([build / "bin" / "benchmark_scaling", *([pairs] if pairs else [])]).returncode
+
+
 def main():
     arguments = parsed_arguments()
+    if arguments.micro:
+        return subprocess.run([arguments.build / "bin" / "benchmark_micro"]).returncode
+    if arguments.scaling:
+        return scaling(arguments.build)
+    everything = arguments.only.pattern == ""
+
     bench = Bench(arguments.build, arguments.quick, find_pairs())
     rows = []
     for case in CASES:
@@ -47,6 +60,7 @@ def main():
             if row := measured(bench, case):
                 rows.append(row)
                 print(as_text(main_table([row])[1:]), file=sys.stderr)
+    floor_text = floor.floor_report(bench) if arguments.only.search("floor large") else ""
     bench.close()
 
     notes = (
@@ -55,12 +69,16 @@ def main():
         "random order, d2l's way, the peers pack and trim. Decoding: as many steps as the size says."
     )
     tables = main_table(rows), peer_table(rows, PEERS)
-    print("\n" + "\n\n".join([*map(as_text, tables), notes]))
+    if rows:
+        print("\n" + "\n\n".join([*map(as_text, tables), notes]))
+    print("\n" + floor_text)
     if arguments.markdown:
-        arguments.markdown.write_text("\n\n".join([*map(as_markdown, tables), notes]) + "\n")
+        first_line = floor_text.split("\n")[0]
+        arguments.markdown.write_text("\n\n".join([*map(as_markdown, tables), first_line, notes]) + "\n")
     if arguments.json:
         arguments.json.write_text(json.dumps([row.json() for row in rows], indent=1) + "\n")
+    return scaling(arguments.build) if everything and not arguments.quick else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

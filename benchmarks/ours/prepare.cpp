@@ -6,6 +6,7 @@
 // train: full rows of random tokens. decode: the same, and a model that never ends a sentence before the
 // limit. ragged: sentences of the file PAIRS in random order, with the VOCABULARY most frequent words of each
 // language.
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <iostream>
@@ -47,7 +48,7 @@ void save_model(const Arguments& a, const bd::Vocabularies& vocabularies) {
     for (const auto& entry : model.parameters().entries())
       if (entry.name == "decoder.dense.bias") {
         auto bias = model.weights().read(entry.parameter);
-        bias[bd::reserved::eos] = -1e9f;
+        std::fill_n(bias.begin(), bd::reserved::names.size(), -1e9f);  // words only, and no end
         model.weights().write(entry.parameter, bias);
       }
   model.save(a.file("model"));

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from harness import floor
@@ -51,7 +52,7 @@ def main():
         return subprocess.run([arguments.build / "bin" / "benchmark_micro"]).returncode
     if arguments.scaling:
         return scaling(arguments.build)
-    everything = arguments.only.pattern == ""
+    everything, start = arguments.only.pattern == "", time.monotonic()
 
     bench = Bench(arguments.build, arguments.quick, find_pairs())
     rows = []
@@ -62,6 +63,7 @@ def main():
                 print(as_text(main_table([row])[1:]), file=sys.stderr)
     floor_text = floor.floor_report(bench) if arguments.only.search("floor large") else ""
     bench.close()
+    print(f"{time.monotonic() - start:.0f} s", file=sys.stderr)
 
     notes = (
         f"{machine()}. Medians of runs in turns; a ratio above 1 means that ours is better. Training: forward, "

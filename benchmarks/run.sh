@@ -5,7 +5,7 @@
 #   benchmarks/run.sh [--quick] [--json FILE] [--markdown FILE] [--only REGEX] [--no-native] [--scaling] [--micro]
 #
 # --quick     at most six minutes, once the peers and the build are there; fewer repetitions, no scaling checks
-# --only      rows whose "what size model" matches, e.g. --only 'train large'
+# --only      rows whose "what size model" matches, e.g. --only 'train large|floor'
 # --no-native compiles our programs without -march=native
 # --scaling   only the scaling checks
 # --micro     only the micro-benchmarks

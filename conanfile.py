@@ -35,11 +35,10 @@ class BahdanauConan(ConanFile):
         cmake_layout(self)
 
     def requirements(self):
-        # xtensor comes first: it names exact versions of xtl, xsimd and nlohmann_json, which the ranges then accept.
+        # xtensor comes first: it names exact versions of xtl and xsimd, which the ranges then accept.
         self.requires("xtensor/[>=0.24 <1]")
         self.requires("xtl/[>=0.7 <1]")
         self.requires("xsimd/[>=8.1]")
-        self.requires("nlohmann_json/[>=3.10 <4]")
         self.requires("xtensor-blas/[>=0.20 <1]")
         self.requires("openblas/[>=0.3.20 <1]")
         self.requires("utf8proc/[>=2.6 <3]")
@@ -48,6 +47,7 @@ class BahdanauConan(ConanFile):
         if self._with_tests:
             self.test_requires("catch2/[>=2.13 <4]")
             self.test_requires("cli11/[>=2.1 <3]")
+            self.test_requires("nlohmann_json/[>=3.10 <4]")
 
     def validate(self):
         check_min_cppstd(self, 20)

@@ -88,8 +88,6 @@ bahdanau_find(xtensor-blas NO_PACKAGE HEADER xflens/cxxblas/cxxblas.cxx
               DEBIAN libxtensor-blas-dev CONAN xtensor-blas)
 bahdanau_find(OpenBLAS TARGETS OpenBLAS::OpenBLAS HEADER openblas_config.h LIBRARY openblas PKG_CONFIG openblas
               DEBIAN libopenblas-dev CONAN openblas)
-bahdanau_find(nlohmann_json TARGETS nlohmann_json::nlohmann_json HEADER nlohmann/json.hpp
-              DEBIAN nlohmann-json3-dev CONAN nlohmann_json)
 bahdanau_find(utf8proc TARGETS utf8proc::utf8proc utf8proc HEADER utf8proc.h LIBRARY utf8proc PKG_CONFIG libutf8proc
               DEBIAN libutf8proc-dev CONAN utf8proc)
 

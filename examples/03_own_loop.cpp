@@ -1,4 +1,5 @@
-// A first look: the shapes of d2l's model; then one learns seven phrases, and shows how it reads an eighth.
+// A training loop of one's own, on batches of plain token ids: loss, backward, step.
+// First the shapes of d2l's model; then a model learns seven phrases, and shows how it reads an eighth.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -33,7 +34,10 @@ int main() {
 
   Model model({.embed = 32, .hidden = 32, .layers = 1}, words, /*seed=*/5);
   bd::Training training(model, bd::Adam{.rate = 0.005}, {.clip = 1});
-  for (; training.loss(batch).nats_per_token() > 0.001; training.step()) training.backward();
+  for (int step = 0; step < 2000 && training.loss(batch).nats_per_token() > 0.001; ++step) {
+    training.backward();
+    training.step();
+  }
   auto scored = bd::score_pairs(model, std::vector{bd::SentencePair{"a red car", "une voiture rouge"}})[0];
   std::printf("ln p = %.3f for a phrase that it has never seen:\n\n%10s", scored.score, "");
   for (const auto& word : scored.source) std::printf("%8s", word.c_str());

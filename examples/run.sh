@@ -9,11 +9,13 @@ build=${BUILD_DIR:-$root/build/examples}
 main=04_d2l_table
 data=$root/examples/data/eng-fra.tsv
 pairs=0
+note=
 
 case ${1-} in
   --data)
     data=$(realpath -- "${2:?--data needs a path}")
     pairs=600
+    note=" Of $data it takes the first $pairs pairs, as d2l does."
     ;;
   '') ;;
   *)
@@ -25,6 +27,6 @@ esac
 "$root/cmake/install_dependencies.sh"
 "$root/cmake/build.sh" "$root" "$build" \
   -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
-echo "The examples and the tool are in $build/bin; this is example_$main (examples/$main.cpp):"
+echo "The examples and the tool are in $build/bin; this is example_$main (examples/$main.cpp).$note"
 echo
 exec "$build/bin/example_$main" "$data" "$pairs" "$build/d2l"

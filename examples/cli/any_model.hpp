@@ -4,8 +4,8 @@
 //
 //   policies.hpp         which policies there are, and the way from a name to a type
 //   model_of.hpp         AnyModel for one combination
-//   models_<cell>.cpp    the combinations of a cell, each cell in a file of its own: they compile side by
-//   side any_model.cpp        the cell's name picks the file
+//   models_<cell>.cpp    the combinations of a cell, each cell in a file of its own: they compile at once
+//   any_model.cpp        the cell's name picks the file
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@
 #include <variant>
 #include <vector>
 
-#include <bahdanau/decode/options.hpp>
-#include <bahdanau/decode/translation.hpp>
 #include <bahdanau/model/config.hpp>
+#include <bahdanau/model/search_options.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/vocabularies.hpp>

@@ -2,13 +2,23 @@
 // What is wrong with them is a CLI::ParseError here, before anything is read.
 #include "arguments.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include <bahdanau/core/quote.hpp>
+
 #include "commands.hpp"
+#include "policies.hpp"
 
 namespace cli {
 namespace {
@@ -25,13 +35,49 @@ std::pair<CLI::App*, Options&> add(CLI::App& app, const std::string& name, const
   return {command, *options};
 }
 
-const CLI::Range positive(1, 1 << 24);
-const CLI::Range count(0, 1 << 30);
+/// A check whose bounds stand in messages, but not in the help, where nobody would meet them.
+template <class Fits>
+CLI::Validator expect(std::string what, Fits fits) {
+  return CLI::Validator(
+      [what = std::move(what), fits](const std::string& text) {
+        return fits(text) ? std::string() : "expected " + what + ", got " + bd::detail::quote(text);
+      },
+      "");
+}
+
+/// The number that the whole text is, if it is one.
+template <class Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
+}
+
+CLI::Validator whole(std::uint64_t least, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+  return expect("a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                [=](const std::string& text) {
+                  const auto value = number_in<std::uint64_t>(text);
+                  return value && *value >= least && *value <= most;
+                });
+}
+/// A number for which `fits` is true; never so for NaN, nor for what is infinite.
+template <class Fits>
+CLI::Validator real(const std::string& what, Fits fits) {
+  return expect(what, [fits](const std::string& text) {
+    const auto value = number_in<double>(text);
+    return value && std::isfinite(*value) && fits(*value);
+  });
+}
+
+const CLI::Validator positive = whole(1, 1 << 24);
+const CLI::Validator count = whole(0, 1 << 30);
+const CLI::Validator length = whole(1, bd::TextOptions::longest);
+const CLI::Validator share = real("a number from 0 to 0.999", [](double x) { return x >= 0 && x <= 0.999; });
 
 template <class Number>
 CLI::Option* number(CLI::App* command, const std::string& name, Number& value, const std::string& purpose,
-                    CLI::Validator range) {
-  range.description("");  // bounds that nobody meets would only fill the help
+                    const CLI::Validator& range) {
   return command->add_option(name, value, purpose)->check(range)->capture_default_str();
 }
 
@@ -42,19 +88,20 @@ void add_data(CLI::App* command, std::filesystem::path& data) {
   command->add_option("--data", data, "Lines of source TAB target; - is standard input")->required();
 }
 void add_batch(CLI::App* command, std::size_t& batch, const std::string& purpose) {
-  number(command, "--batch", batch, purpose, CLI::Range(1, 65536));
+  number(command, "--batch", batch, purpose, whole(1, 65536));
 }
 
 void add_search(CLI::App* command, SearchOptions& search) {
   command->add_option("--beam", search.beam, "Hypotheses kept in beam search; 1 is greedy [1]")
-      ->check(CLI::Range(1, 1024).description(""));
+      ->check(whole(1, 1024));
   number(command, "--length-power", search.length_power,
-         "A beam's hypotheses are ranked by score / length^power", CLI::Range(0.0, 10.0));
+         "A beam's hypotheses are ranked by score / length^power",
+         real("a number from 0 to 10", [](double x) { return x >= 0 && x <= 10; }));
   command
       ->add_option("--max-length", search.max_length,
-                   "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, and at "
-                   "least the training rows' length]")
-      ->check(CLI::Validator(positive).description(""));
+                   "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, at most "
+                   "1000, and at least the training rows' length]")
+      ->check(positive);
 }
 
 void add_train(CLI::App& app) {
@@ -72,22 +119,20 @@ void add_train(CLI::App& app) {
   c->add_option("--model", o.model, "Model file to write (.safetensors)")->required();
 
   const auto choice = [c](const std::string& name, std::string& value, const std::string& purpose,
-                          std::set<std::string> choices) {
+                          std::vector<std::string> choices) {
     return c->add_option(name, value, purpose)
         ->check(CLI::IsMember(std::move(choices)))
         ->capture_default_str();
   };
-  choice("--cell", o.policies.cell, "Recurrent cell", {"gru", "lstm"})->group("Model");
-  choice("--score", o.policies.score, "How a query meets the keys", {"additive", "scaled_dot"})
-      ->group("Model");
+  choice("--cell", o.policies.cell, "Recurrent cell", names(Cells{}))->group("Model");
+  choice("--score", o.policies.score, "How a query meets the keys", names(Scores{}))->group("Model");
   choice("--encoder", o.policies.encoder, "One direction or both; both go with --score additive",
-         {"unidirectional", "bidirectional"})
+         names(Encoders{}))
       ->group("Model");
   number(c, "--embed", o.config.embed, "Width of the embeddings", positive)->group("Model");
   number(c, "--hidden", o.config.hidden, "Width of the hidden states", positive)->group("Model");
-  number(c, "--layers", o.config.layers, "Cells on top of one another", CLI::Range(1, 1024))->group("Model");
-  number(c, "--dropout", o.config.dropout, "Between layers and on attention weights, 0 up to 1",
-         CLI::Range(0.0, 0.999))
+  number(c, "--layers", o.config.layers, "Cells on top of one another", whole(1, 1024))->group("Model");
+  number(c, "--dropout", o.config.dropout, "Between layers and on attention weights, 0 up to 1", share)
       ->group("Model");
   const auto final_state = std::make_shared<std::string>("valid");
   choice("--final-state", *final_state,
@@ -97,10 +142,10 @@ void add_train(CLI::App& app) {
       ->group("Model");
 
   c->add_option("--max-pairs", o.corpus.max_pairs, "Use the first N pairs [all]")
-      ->check(CLI::Validator(positive).description(""))
+      ->check(positive)
       ->group("Text");
   number(c, "--max-length", o.corpus.max_length, "Longest row in tokens with its <eos>; longer ones are cut",
-         positive)
+         length)
       ->group("Text");
   number(c, "--min-frequency", o.corpus.min_frequency, "Tokens seen less often become <unk>", count)
       ->group("Text");
@@ -118,14 +163,15 @@ void add_train(CLI::App& app) {
   c->get_option("--batch")->group("Training");
   const auto rate = std::make_shared<double>(0);
   c->add_option("--rate", *rate, "Learning rate [0.005; sgd 0.1, adadelta 1]")
-      ->check(CLI::PositiveNumber)
+      ->check(real("a number above 0", [](double x) { return x > 0; }))
       ->group("Training");
   choice("--optimizer", o.optimizer.name, "How gradients move weights", {"adam", "adamw", "sgd", "adadelta"})
       ->group("Training");
-  number(c, "--clip", o.trainer.clip, "Bound of the gradient's norm; 0 does not clip", CLI::NonNegativeNumber)
+  number(c, "--clip", o.trainer.clip, "Bound of the gradient's norm; 0 does not clip",
+         real("a number of at least 0", [](double x) { return x >= 0; }))
       ->group("Training");
   number(c, "--label-smoothing", o.trainer.label_smoothing, "Share of probability spread over the vocabulary",
-         CLI::Range(0.0, 0.999))
+         share)
       ->group("Training");
   number(c, "--warm-up", o.trainer.schedule.warm_up, "Steps over which the rate rises from 0", count)
       ->group("Training");
@@ -143,14 +189,14 @@ void add_train(CLI::App& app) {
          "Stop after N epochs without a better validation loss; 0 never does", count)
       ->needs("--validation")
       ->group("Training");
-  number(c, "--seed", o.seed, "Of the first weights, the order of the pairs and dropout",
-         CLI::NonNegativeNumber)
+  number(c, "--seed", o.seed, "Of the first weights, the order of the pairs and dropout", whole(0))
       ->group("Training");
   number(c, "--threads", o.trainer.threads, "0 is one a core; the result does not depend on it",
-         CLI::Range(0, 4096))
+         whole(0, 4096))
       ->group("Training");
 
-  c->add_flag("--resume", o.trainer.resume, "Go on from MODEL.checkpoint, if it is there");
+  c->add_flag("--resume", o.trainer.resume,
+              "Go on from MODEL.checkpoint, if it is there; with a finished model instead, an error");
   c->add_option("--plot", o.plot,
                 "Folder for pictures: the loss curve, and the attention of some translations");
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
@@ -170,19 +216,20 @@ void add_train(CLI::App& app) {
 }
 
 void add_translate(CLI::App& app) {
-  auto [command, options] =
-      add(app, "translate", "Translate lines of standard input", &translate,
-          "A line of input gives a line of output, in order; an empty line an empty line.\n"
-          "With --nbest N above 1 a sentence gives N lines, best first, of rank TAB score TAB\n"
-          "text; rank 1 begins the next sentence. The score is the sum of the tokens'\n"
-          "log-probabilities. With --json a line is an object {\"source\",\"target\",\"score\",\n"
-          "\"log_probs\",\"attention\"}, with --nbest also \"rank\".\n"
-          "A program that waits for each answer asks for --batch 1.");
+  auto [command, options] = add(
+      app, "translate", "Translate lines of standard input", &translate,
+      "A line of input gives a line of output, in order; an empty line an empty line.\n"
+      "With --nbest N above 1 a sentence gives up to N lines, best first, of rank TAB score TAB\n"
+      "text; rank 1 begins the next sentence. The score is the sum of the tokens'\n"
+      "log-probabilities. With --json a line is an object {\"source\",\"target\",\"score\",\n"
+      "\"log_probs\",\"attention\"}, with --nbest also \"rank\"; that of an empty line has empty arrays.\n"
+      "A tab is a space here. A word spelt <unk>, <pad>, <bos> or <eos> is that token to the model.\n"
+      "A program that waits for each answer asks for --batch 1.");
   TranslateOptions& o = options;
   add_model(command, o.model);
   add_search(command, o.search);
-  number(command, "--nbest", o.search.nbest, "Translations of a sentence; needs a beam as wide, and sets one",
-         CLI::Range(1, 1024));
+  number(command, "--nbest", o.search.nbest,
+         "Up to N translations of a sentence; needs a beam as wide, and sets one", whole(1, 1024));
   command->add_flag("--replace-unknown", o.search.replace_unknown,
                     "Write the source word attended to most instead of <unk>");
   add_batch(command, o.batch, "Lines translated, and written, at a time; 1 if a person types");
@@ -214,8 +261,7 @@ void add_evaluate(CLI::App& app) {
   add_data(command, o.data);
   add_search(command, o.search);
   add_batch(command, o.batch, "Sentence pairs at a time");
-  command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")
-      ->check(CLI::Validator(positive).description(""));
+  command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(positive);
   command->add_flag("--skip-bad-lines", o.skip_bad_lines, "Leave out, and count, lines that are no pairs");
   command->add_flag("--json", o.json, "One JSON object: pairs, bleu, perplexity, tokens_per_second");
 }

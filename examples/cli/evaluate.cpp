@@ -56,20 +56,20 @@ void add(Totals& totals, const AnyModel& model, const std::vector<bd::SentencePa
 
 void evaluate(const EvaluateOptions& options) {
   const auto bad_lines = options.skip_bad_lines ? bd::BadLines::skip : bd::BadLines::fail;
-  bd::PairReader reader = options.data == "-" ? bd::PairReader(std::cin, "<stdin>", bad_lines)
-                                              : bd::PairReader(options.data, bad_lines);
+  bd::PairReader reader = open_pairs(options.data, bad_lines);
   const auto model = load_any_model(options.model);
   Totals totals;
   for (bool more = true; more;) {
     std::vector<bd::SentencePair> pairs;
     std::vector<std::string> places;
     bd::SentencePair pair;
+    Room room(options.batch);
     const auto wanted = [&] {
-      return pairs.size() < options.batch &&
-             (options.max_pairs == 0 || totals.pairs + pairs.size() < options.max_pairs);
+      return room.left() && (options.max_pairs == 0 || totals.pairs + pairs.size() < options.max_pairs);
     };
     while (wanted() && reader.next(pair)) {
       check_length(*model, pair.source, reader.where());
+      room.take(pair.source + pair.target);
       pairs.push_back(pair);
       places.push_back(reader.where());
     }

@@ -3,14 +3,15 @@
 
 #include <cmath>
 #include <cstddef>
-#include <istream>
-#include <limits>
-#include <memory>
+#include <filesystem>
+#include <iostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/text/lines.hpp>
 #include <bahdanau/text/normalize.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/tokenize.hpp>
@@ -19,52 +20,60 @@
 
 namespace cli {
 
-/// Reads sentences, a line each. CRLF, a byte-order mark and a last line without its end are harmless.
+/// Reads sentences, a line each.
 class SentenceReader {
  public:
   /// Reads a stream that outlives this object; `name` stands in messages for the path.
-  SentenceReader(std::istream& stream, std::string name) : stream_(stream), name_(std::move(name)) {}
+  SentenceReader(std::istream& stream, std::string name) : lines_(stream, std::move(name)) {}
 
   /// Fills `sentence` from the next line and says whether there was one. Throws `name:line: expected X, got
   /// Y` for a line that is not in UTF-8, or that no sentence is as long as.
   bool next(std::string& sentence) {
-    stream_.getline(buffer_.get(), static_cast<std::streamsize>(longest_line + 1));
-    const auto count = static_cast<std::size_t>(stream_.gcount());
-    if (stream_.bad())
-      bd::fail(name_, "text that can be read", "an error after line " + std::to_string(line_));
-    const bool cut = stream_.fail() && !stream_.eof();
-    std::string_view text(buffer_.get(), count - (stream_.good() ? 1 : 0));  // the line's end was counted
-    if (stream_.eof() && text.empty()) return false;
-    ++line_;
-    if (cut)
-      bd::fail(where(), "a line of at most " + std::to_string(longest_line) + " bytes", "a longer one");
-    if (line_ == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    bd::detail::require_utf8(where(), text);
-    sentence = text;
+    if (!lines_.next()) return false;
+    sentence = lines_.line_text();
+    bd::detail::require_utf8(where(), sentence);
     return true;
   }
 
   /// `name:line` of the line that was read last.
-  std::string where() const { return name_ + ":" + std::to_string(line_); }
+  std::string where() const { return lines_.where(); }
 
  private:
-  static constexpr std::size_t longest_line = bd::PairReader::longest_line;
-
-  std::istream& stream_;
-  std::string name_;
-  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(longest_line + 1);
-  std::size_t line_ = 0;
+  bd::detail::LineReader lines_;
 };
 
-/// Throws for a source that a model of d2l's final-state rule has no room for.
+/// The pairs in a file; `-` is standard input.
+inline bd::PairReader open_pairs(const std::filesystem::path& path,
+                                 bd::BadLines bad_lines = bd::BadLines::fail) {
+  return path == "-" ? bd::PairReader(std::cin, "<stdin>", bad_lines) : bd::PairReader(path, bad_lines);
+}
+
+/// How much goes into a batch: so many sentences, and fewer where they are long, because what a model keeps
+/// of them grows with the square of their lengths.
+class Room {
+ public:
+  explicit Room(std::size_t sentences) : sentences_(sentences) {}
+  bool left() const { return sentences_ > 0 && bytes_ < (1 << 16); }
+  void take(std::string_view sentence) {
+    --sentences_;
+    bytes_ += sentence.size();
+  }
+
+ private:
+  std::size_t sentences_, bytes_ = 0;
+};
+
+/// Throws for a source that no model has room for, or that one of d2l's final-state rule has none for.
 inline void check_length(const AnyModel& model, const std::string& source, const std::string& place) {
-  if (model.config().final_state == bd::FinalState::valid) return;
   const bd::TextOptions& text = model.vocabularies().text;
+  const bool padded = model.config().final_state == bd::FinalState::padded;
+  const std::size_t most = padded ? text.max_length : bd::TextOptions::longest;
+  if (source.size() < most) return;  // a token has at least one byte
   const std::size_t tokens = bd::tokenize(source, text).size() + 1;
-  if (tokens > text.max_length)
-    bd::fail(place, "a source of at most " + std::to_string(text.max_length) + " tokens with its <eos>",
-             std::to_string(tokens), "the model was trained on rows of that length, padding included");
+  if (tokens > most)
+    bd::fail(place, "a source of at most " + std::to_string(most) + " tokens with its <eos>",
+             std::to_string(tokens),
+             padded ? "the model was trained on rows of that length, padding included" : "");
 }
 
 /// Throws for a score that is no number: it would be no JSON either.
@@ -73,6 +82,14 @@ inline void check_finite(const bd::Translation& translation, const std::string& 
   if (!std::isfinite(translation.score))
     bd::fail(place, "a finite score", std::to_string(translation.score),
              "the weights in " + model + " are not finite, or too large");
+}
+
+/// Throws if a file that would be written is one that is read.
+inline void check_apart(const std::string& written, const std::filesystem::path& to, const std::string& read,
+                        const std::filesystem::path& from) {
+  std::error_code unknown;  // a file that is not there yet cannot be the other
+  if (std::filesystem::equivalent(to, from, unknown))
+    bd::fail(written, "another file than " + read, to.string() + " for both", "it would be overwritten");
 }
 
 }  // namespace cli

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bahdanau/core/array.hpp>
-#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/model/translation.hpp>
 
 namespace cli::json {
 

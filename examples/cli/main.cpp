@@ -3,11 +3,14 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include <bahdanau/core/quote.hpp>
 #include <bahdanau/version.hpp>
 
 #include "arguments.hpp"
@@ -27,9 +30,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage.\nbahdanau COMMAND "
-      "--help "
-      "says more.");
+      "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage.\n"
+      "bahdanau COMMAND --help says more.");
   cli::add_commands(app);
   try {
     app.parse(argc, argv);
@@ -40,7 +42,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     const auto commands = app.get_subcommands();
     const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
-    std::cerr << "bahdanau: " << e.what() << "; see bahdanau " << command << "--help\n";
+    // A word that is not known explains what is missing: `--modle` why there is no `--model`.
+    const std::vector<std::string> unknown = app.remaining(true);
+    const std::string problem = unknown.empty() ? e.what()
+                                                : std::string("expected ") +
+                                                      (commands.empty() ? "a command" : "known options") +
+                                                      ", got " + bahdanau::detail::quote(unknown.front());
+    std::cerr << "bahdanau: " << problem << "; see bahdanau " << command << "--help\n";
     return wrong_usage;
   }
   return fine;
@@ -55,6 +63,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const cli::ClosedPipe&) {
     return fine;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "bahdanau: expected more memory than there is; a smaller model or --batch needs less\n";
+    return bad_input;
   } catch (const std::exception& e) {
     std::cerr << "bahdanau: " << e.what() << '\n';
     return bad_input;

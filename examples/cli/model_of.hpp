@@ -50,6 +50,10 @@ struct AnyOptimizer {
     }
   }
 
+  void check() const {
+    std::visit([](const auto& optimizer) { optimizer.check(); }, chosen);
+  }
+
   template <bd::Backend B>
   void update(bd::OptimizerState<B>& state, bd::ParameterBlock<B>& weights,
               const bd::ParameterBlock<B>& gradients, const bd::StepScale& scale) const {

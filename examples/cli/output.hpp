@@ -2,13 +2,13 @@
 // A reader who has gone away, as `head` does, is a reason to stop, not to complain.
 #pragma once
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
 
@@ -26,10 +26,6 @@ inline void write(std::string_view text) {
 }
 
 /// A number with so many digits behind the point.
-inline std::string fixed(double number, int digits) {
-  std::array<char, 400> text{};  // the largest double has 309 digits before the point
-  std::snprintf(text.data(), text.size(), "%.*f", digits, number);
-  return text.data();
-}
+inline std::string fixed(double number, int digits) { return bahdanau::detail::fixed_digits(number, digits); }
 
 }  // namespace cli

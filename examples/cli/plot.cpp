@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <bahdanau/core/terminal.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/plot/terminal.hpp>
 
@@ -38,20 +38,14 @@ bd::Translation translation(const PlotOptions& options) {
   return result;
 }
 
-/// Columns of the terminal; 80 where there is none.
-std::size_t columns() {
-  winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
-}
-
 }  // namespace
 
 void plot(const PlotOptions& options) {
+  check_apart("--out", options.out, "--model", options.model);
   const bd::Translation result = translation(options);
   if (options.terminal) {
     const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-    write(bd::plot::heatmap_text(result, colour, columns()));
+    write(bd::plot::heatmap_text(result, colour, bd::detail::terminal_columns(STDOUT_FILENO)));
   }
   if (!options.out.empty()) {
     bd::plot::heatmap(options.out, result, {.title = options.title});

@@ -1,9 +1,11 @@
 // The policies that the tool knows, and the way from a name to a type.
-// A policy of one's own joins the tool by being added to its list.
+// A score or an encoder of one's own joins the tool by being added to its list; a cell needs a
+// models_<cell>.cpp too.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/lstm.hpp>
@@ -24,6 +26,12 @@ struct OneOf {};
 using Cells = OneOf<bd::Gru, bd::Lstm>;
 using Scores = OneOf<bd::Additive, bd::ScaledDot>;
 using Encoders = OneOf<bd::Unidirectional, bd::Bidirectional>;
+
+/// The names of a family, in their order.
+template <class... Policies>
+std::vector<std::string> names(OneOf<Policies...>) {
+  return {std::string(Policies::name)...};
+}
 
 /// Calls `use<Policy>()` for the policy of that name; throws, with the choices, if there is none.
 template <class... Policies, class Use>

@@ -1,7 +1,6 @@
 // bahdanau score: forced decoding of sentence pairs, a batch at a time, written as it goes.
 // What was scored before a bad line is written before the error.
 #include <exception>
-#include <iostream>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,10 @@ struct Lines {
 Lines read(bd::PairReader& reader, const AnyModel& model, std::size_t count) {
   Lines lines;
   try {
-    for (bd::SentencePair pair; lines.pairs.size() < count && reader.next(pair);) {
+    Room room(count);
+    for (bd::SentencePair pair; room.left() && reader.next(pair);) {
       check_length(model, pair.source, reader.where());
+      room.take(pair.source + pair.target);
       lines.pairs.push_back(pair);
       lines.places.push_back(reader.where());
     }
@@ -76,8 +77,7 @@ void score_all(bd::PairReader& reader, const AnyModel& model, const ScoreOptions
 }  // namespace
 
 void score(const ScoreOptions& options) {
-  bd::PairReader reader =
-      options.data == "-" ? bd::PairReader(std::cin, "<stdin>") : bd::PairReader(options.data);
+  bd::PairReader reader = open_pairs(options.data);
   score_all(reader, *load_any_model(options.model), options);
 }
 

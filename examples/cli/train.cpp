@@ -4,18 +4,23 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <memory>
+#include <new>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 
 #include "any_model.hpp"
 #include "commands.hpp"
+#include "input.hpp"
 #include "output.hpp"
 
 namespace cli {
@@ -113,8 +118,10 @@ void draw(const fs::path& folder, const bd::TrainingReport& report, const AnyMod
   std::vector<bd::plot::Curve> curves{training};
   if (!validation.values.empty()) curves.push_back(validation);
   const auto wrote = [&](const fs::path& path) { say("wrote " + path.string()); };
-  bd::plot::curve(folder / "loss.svg", curves, {.title = "Training", .y_label = "nats per token"});
-  wrote(folder / "loss.svg");
+  if (!report.epochs.empty()) {
+    bd::plot::curve(folder / "loss.svg", curves, {.title = "Training", .y_label = "nats per token"});
+    wrote(folder / "loss.svg");
+  }
   std::size_t number = 0;
   const std::vector<std::string> sources = first_sources(sentences, model, 4);
   for (const auto& found : model.translate(sources, bd::Greedy{})) {
@@ -129,13 +136,49 @@ void check_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   std::error_code unknown;
   if (!fs::is_directory(folder, unknown)) bd::fail(file.string(), "a folder to write it to", "none");
-  if (fs::is_directory(file, unknown)) bd::fail(file.string(), "the name of a file to write", "a directory");
+  const bd::AtomicFile attempt(file);  // given up again
+}
+
+/// The folder for pictures, made if it is not there.
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder, error))
+    bd::fail("--plot", "a folder for pictures", folder.string() + ", which is none and cannot be made");
+  const bd::AtomicFile attempt(folder / "loss.svg");
+}
+
+/// Throws for a file that would be written over although it is read, and for a checkpoint that is gone.
+void check_files(const TrainOptions& options, const fs::path& checkpoint) {
+  if (options.data == "-")
+    bd::fail("--data", "a file", "-, standard input",
+             "write it to a file: resuming and --plot read it again");
+  check_folder(options.model);
+  for (const auto& [name, path] : {std::pair<std::string, fs::path>("--data", options.data),
+                                   std::pair<std::string, fs::path>("--validation", options.validation)})
+    for (const fs::path& written : {options.model, checkpoint}) check_apart("--model", written, name, path);
+  if (options.trainer.resume && !fs::exists(checkpoint) && fs::exists(options.model))
+    bd::fail(checkpoint.string(), "a checkpoint to go on from", "none beside a finished model",
+             "train without --resume to replace " + options.model.string() + ", or give another --model");
+}
+
+std::unique_ptr<AnyModel> new_model(const TrainOptions& options, const bd::Vocabularies& vocabularies) {
+  const auto& [embed, hidden, layers, dropout, rule] = options.config;
+  std::string sizes = "--embed " + std::to_string(embed) + " --hidden " + std::to_string(hidden) +
+                      " --layers " + std::to_string(layers);
+  try {
+    return new_any_model(options.policies, options.config, vocabularies, options.seed);
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // beyond what can be asked for
+  }
+  bd::fail("model", "sizes that fit into memory", sizes);
 }
 
 bd::TrainerOptions trainer_options(const TrainOptions& options, const fs::path& checkpoint) {
   bd::TrainerOptions result = options.trainer;
   result.seed = options.seed;
   result.checkpoint = checkpoint;
+  result.checkpoint_every = 1;  // not more often than checkpoint_seconds allows
   if (options.quiet) result.progress = bd::Progress::silent;
   return result;
 }
@@ -144,13 +187,12 @@ bd::TrainerOptions trainer_options(const TrainOptions& options, const fs::path& 
 
 void train(const TrainOptions& options) {
   const Talk say(options.quiet);
-  check_folder(options.model);
-  if (!options.plot.empty()) fs::create_directories(options.plot);
   const fs::path checkpoint = options.model.string() + ".checkpoint";
+  check_files(options, checkpoint);
+  if (!options.plot.empty()) make_folder(options.plot);
   const Data data = read_data(options, say);
   const bd::Corpus* validation = data.validation ? &*data.validation : nullptr;
-  const auto model =
-      new_any_model(options.policies, options.config, data.training.vocabularies(), options.seed);
+  const auto model = new_model(options, data.training.vocabularies());
   describe(say, *model);
   if (fs::exists(checkpoint)) {
     say(options.trainer.resume

@@ -1,7 +1,8 @@
 // bahdanau translate: a line in, a translation out, in order, a batch at a time.
-// What was read before a bad line is answered before the error.
+// What comes before a bad line, or before one that the model has no answer to, is answered before the error.
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -26,17 +27,14 @@ struct Lines {
   std::exception_ptr error;
 };
 
-bool is_blank(std::string sentence) {
-  std::erase(sentence, '\t');
-  return bd::detail::is_blank(sentence);
-}
-
 /// The next lines, at most `count`.
 Lines read(SentenceReader& reader, const AnyModel& model, std::size_t count) {
   Lines lines;
   try {
-    for (std::string sentence; lines.count < count && reader.next(sentence); ++lines.count) {
-      if (is_blank(sentence)) continue;
+    Room room(count);
+    for (std::string sentence; room.left() && reader.next(sentence); ++lines.count) {
+      room.take(sentence);
+      if (bd::detail::is_blank(sentence)) continue;
       check_length(model, sentence, reader.where());
       lines.sentences.push_back(sentence);
       lines.numbers.push_back(lines.count);
@@ -77,11 +75,24 @@ void translate(const TranslateOptions& options) {
   const std::size_t batch = ::isatty(STDIN_FILENO) == 1 ? 1 : options.batch;
   for (bool more = true; more;) {
     const Lines lines = read(reader, *model, batch);
-    const auto found = model->translate(lines.sentences, search);
+    std::vector<std::vector<bd::Translation>> found;
+    try {
+      found = model->translate(lines.sentences, search);
+    } catch (const std::bad_alloc&) {
+      bd::fail(lines.places.front(), "lines that fit into memory", "longer ones, or too many",
+               "a smaller --batch, --beam or --max-length needs less");
+    }
     std::string out;
     for (std::size_t i = 0, next = 0; i < lines.count; ++i) {
       const bool blank = next == found.size() || lines.numbers[next] != i;
-      if (!blank) check_finite(found[next].front(), lines.places[next], options.model.string());
+      try {
+        if (!blank)
+          for (const bd::Translation& translation : found[next])
+            check_finite(translation, lines.places[next], options.model.string());
+      } catch (const bd::Error&) {
+        write(out);
+        throw;
+      }
       append_answer(out, blank ? std::vector<bd::Translation>{} : found[next++], options);
     }
     write(out);

@@ -13,7 +13,6 @@
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
-#include <bahdanau/decode/translation.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/metric/bleu.hpp>
@@ -22,6 +21,7 @@
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/plot/terminal.hpp>

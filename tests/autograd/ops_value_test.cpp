@@ -1,10 +1,12 @@
 // Values of the operations, worked out by hand.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
-#include <bahdanau/autograd/ops/log_softmax.hpp>
+#include <bahdanau/autograd/ops/best.hpp>
 #include <bahdanau/backend/xtensor.hpp>
 
 #include "support/catch.hpp"
@@ -109,12 +111,29 @@ TEST_CASE_METHOD(Fixture, "softmax gives every valid position its share and padd
   CHECK(largest_difference(value<2>(softmax(huge, both)), {{1.0 / 3, 2.0 / 3}}) < 1e-11);
 }
 
-TEST_CASE_METHOD(Fixture, "the logarithm of softmax is in range where softmax is not", "[ops]") {
+TEST_CASE_METHOD(Fixture, "the best of a row come first, with the logarithm of softmax in any range",
+                 "[ops]") {
   const double l2 = std::log(2.0);
-  const V x = tape.constant({2, 3}, Numbers{0, l2, 0, 1e5, 1e5, -1e5});
-  log_softmax_in_place(x);
-  CHECK(largest_difference(value<2>(x), {{-2 * l2, -l2, -2 * l2}, {-l2, -l2, -2e5 - l2}}) < 1e-10);
-  CHECK_THROWS_AS(log_softmax_in_place(array({1, 1}, {0})), bahdanau::Error);
+  const V x = tape.constant({2, 3}, Numbers{0, l2, 0, 1e5, -1e5, 1e5});
+  const auto best = best_of_rows(x, 2);
+  CHECK(largest_difference(value<2>(best.log_probs), {{-l2, -2 * l2}, {-l2, -l2}}) < 1e-10);
+  CHECK(std::vector<Index>(best.columns, best.columns + 4) == std::vector<Index>{1, 0, 0, 2});
+  CHECK_THROWS_AS(best_of_rows(x, 0), bahdanau::Error);
+  CHECK_THROWS_AS(best_of_rows(x, 4), bahdanau::Error);
+}
+
+TEST_CASE_METHOD(Fixture, "the best of a long row are those of a sorted copy", "[ops]") {
+  const std::size_t cols = 1000, count = 17;
+  Numbers numbers(cols);
+  for (std::size_t i = 0; i < cols; ++i) numbers[i] = static_cast<double>((i * 7919) % 257);  // with equals
+  const auto best = best_of_rows(tape.constant({1, cols}, numbers), count);
+  std::vector<Index> order(cols);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return numbers[static_cast<std::size_t>(a)] > numbers[static_cast<std::size_t>(b)];
+  });
+  order.resize(count);
+  CHECK(std::vector<Index>(best.columns, best.columns + count) == order);
 }
 
 TEST_CASE_METHOD(Fixture, "each query meets the keys of its span", "[ops][spans]") {

@@ -94,8 +94,9 @@ void check_kills(const std::vector<std::string>& settings) {
   CHECK(fs::exists(job.checkpoint()));
   CHECK_FALSE(fs::exists(job.model()));
   // Further kills fall wherever they fall: into a batch, into a checkpoint that is being written.
-  for (const int delay : {25, 60, 33, 90, 47}) killed += job.run_and_kill(Milliseconds(delay), never);
-  REQUIRE(job.run() == 0);
+  for (const int delay : {25, 60, 33, 90, 47})
+    if (!fs::exists(job.model())) killed += job.run_and_kill(Milliseconds(delay), never);
+  if (!fs::exists(job.model())) REQUIRE(job.run() == 0);
   CHECK(contents(job.model()) == expected);
   CHECK_FALSE(fs::exists(job.checkpoint()));
   INFO(killed << " kills");
@@ -149,4 +150,43 @@ TEST_CASE("other settings than the checkpoint's are refused, and it stays", "[cl
     CHECK_THAT(run.err, StartsWith("bahdanau: " + job.checkpoint().string() + ": expected "));
   }
   CHECK(contents(job.checkpoint()) == before);
+}
+
+TEST_CASE("fewer epochs than the checkpoint has done are refused, and it stays", "[cli][train][resume]") {
+  const Job job({});
+  REQUIRE(job.run_and_kill(Milliseconds(20000), [&] { return fs::exists(job.checkpoint()); }));
+  const std::string before = contents(job.checkpoint());
+  std::string line = "\"$TOOL\"";
+  const std::vector<std::string> arguments = job.arguments();
+  for (std::size_t i = 1; i < arguments.size(); ++i) line += " " + shell_word(arguments[i]);
+  const Run run = run_shell(line + " --epochs 0");
+  CHECK(run.code == 1);
+  CHECK_THAT(run.err,
+             StartsWith("bahdanau: " + job.checkpoint().string() + ": expected epochs of at least ") &&
+                 ContainsSubstring(", got 0\n"));
+  CHECK(contents(job.checkpoint()) == before);
+  CHECK_FALSE(fs::exists(job.model()));
+}
+
+TEST_CASE("a finished model is not trained again by --resume", "[cli][train][resume]") {
+  const TemporaryDirectory files;
+  REQUIRE(train_in(files, "--quiet --epochs 2").code == 0);
+  const std::string before = contents(files / "m");
+  const Run run = train_in(files, "--quiet --epochs 3 --resume");
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "bahdanau: " + (files / "m.checkpoint").string() +
+            ": expected a checkpoint to go on from, got none beside a finished model; train without "
+            "--resume to replace " +
+            (files / "m").string() + ", or give another --model\n");
+  CHECK(contents(files / "m") == before);
+  CHECK(train_in(files, "--quiet --epochs 3").code == 0);
+}
+
+TEST_CASE("a kill leaves no files behind that a next training does not remove", "[cli][train][resume]") {
+  const Job job({});
+  for (const int delay : {30, 50, 40, 70})
+    if (!fs::exists(job.model())) job.run_and_kill(Milliseconds(delay), [] { return false; });
+  if (!fs::exists(job.model())) REQUIRE(job.run() == 0);
+  CHECK(std::distance(fs::directory_iterator(job.files.path()), {}) == 2);  // the pairs and the model
 }

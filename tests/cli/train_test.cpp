@@ -107,7 +107,11 @@ TEST_CASE("a validation set is a file or a share, and stops the training", "[cli
   const Run run = train_in(files, "--epochs 400 --rate 0.1 --patience 3" + file);
   CHECK(run.code == 0);
   CHECK_THAT(run.err, ContainsSubstring("held.tsv: 2 pairs\n") && ContainsSubstring("  validation "));
-  CHECK_THAT(run.err, ContainsSubstring("stopped early"));
+  // The last line of the progress is that of the epoch that ended it.
+  const auto stopped = run.err.find("stopped early: nothing better since epoch ");
+  REQUIRE(stopped != run.err.npos);
+  const std::size_t best = std::stoul(run.err.substr(stopped + 42));
+  CHECK_THAT(run.err, ContainsSubstring("\nepoch " + std::to_string(best + 3) + "/400  loss "));
 
   const Run share = train_in(files, "--epochs 2 --validation 0.25");
   CHECK(share.code == 0);
@@ -163,10 +167,75 @@ TEST_CASE("what cannot work is said before training", "[cli][train][error]") {
 
 TEST_CASE("a loss that is no number ends training with the last good model", "[cli][train][error]") {
   const TemporaryDirectory files;
-  const Run run = train_in(files, "--quiet --optimizer sgd --rate 1e38 --clip 0 --epochs 9 --batch 12");
+  const Run run =
+      train_in(files, "--quiet --optimizer adamw --rate 1000 --epochs 60 --batch 12");
   CHECK(run.code == 1);
-  CHECK_THAT(run.err, StartsWith("bahdanau: training, epoch 2, batch 1: ") && ContainsSubstring("finite"));
+  CHECK_THAT(run.err, StartsWith("bahdanau: training, ") && ContainsSubstring("finite") &&
+                          ContainsSubstring("the model has the weights of epoch "));
+  REQUIRE(fs::exists(files / "m"));
+  CHECK(run_tool("translate --model " + shell_word(files / "m"), "I go.\n").code == 0);
+}
+
+TEST_CASE("a training that blows up at once leaves no model", "[cli][train][error]") {
+  const TemporaryDirectory files;
+  for (const std::string rate : {"1e39", "1e38"}) {
+    const Run run = train_in(files, "--optimizer sgd --clip 0 --epochs 1 --batch 12 --rate " + rate);
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, ContainsSubstring("\nbahdanau: training, end of epoch 1: expected ") &&
+                            ContainsSubstring("the model has its first weights"));
+    CHECK_FALSE(fs::exists(files / "m"));
+    CHECK_FALSE(fs::exists(files / "m.checkpoint"));
+  }
+}
+
+TEST_CASE("a file that is read is never written over", "[cli][train][error]") {
+  const TemporaryDirectory files;
+  put(files / "pairs.tsv", tiny_pairs);
+  put(files / "m.checkpoint", tiny_pairs);
+  fs::create_symlink("pairs.tsv", files / "link");
+  const auto refused = [&](const std::string& data, const std::string& model, const std::string& more) {
+    const Run run = run_tool("train --epochs 1 --data " + shell_word(files / data) + " --model " +
+                             shell_word(files / model) + " " + more);
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, StartsWith("bahdanau: --model: expected another file than --"));
+  };
+  refused("pairs.tsv", "pairs.tsv", "");
+  refused("pairs.tsv", "link", "");
+  refused("link", "pairs.tsv", "");
+  refused("m.checkpoint", "m", "");
+  refused("m.checkpoint", "pairs.tsv", "--validation " + shell_word(files / "pairs.tsv"));
+  CHECK(contents(files / "pairs.tsv") == tiny_pairs);
+  CHECK(contents(files / "m.checkpoint") == tiny_pairs);
+
+  const std::string model = shell_word(trained_model());
+  const Run plot = run_tool("plot --source Go. --model " + model + " --out " + model);
+  CHECK(plot.code == 1);
+  CHECK_THAT(plot.err, StartsWith("bahdanau: --out: expected another file than --model, got "));
+  CHECK(run_tool("translate --model " + model, "Go.\n").out == "va !\n");
+}
+
+TEST_CASE("what has no room is said before training", "[cli][train][error]") {
+  const TemporaryDirectory files;
+  const Run folder = train_in(files, "--quiet --epochs 1 --plot " + shell_word(files / "pairs.tsv"));
+  CHECK(folder.code == 1);
+  CHECK(folder.err == "bahdanau: --plot: expected a folder for pictures, got " +
+                          (files / "pairs.tsv").string() + ", which is none and cannot be made\n");
+  const Run large = train_in(files, "--quiet --epochs 1 --hidden 16777216");
+  CHECK(large.code == 1);
+  CHECK(large.err ==
+        "bahdanau: model: expected sizes that fit into memory, got --embed 8 --hidden 16777216 --layers 1\n");
+  CHECK_FALSE(fs::exists(files / "m"));
+  const Run stream = run_tool("train --data - --model " + shell_word(files / "m"), tiny_pairs);
+  CHECK(stream.code == 1);
+  CHECK_THAT(stream.err, StartsWith("bahdanau: --data: expected a file, got -, standard input"));
+}
+
+TEST_CASE("no epochs give a model and pictures of what it attends to", "[cli][train][plot]") {
+  const TemporaryDirectory files;
+  CHECK(train_in(files, "--quiet --epochs 0 --plot " + shell_word(files / "pictures")).code == 0);
   CHECK(fs::exists(files / "m"));
+  CHECK(fs::exists(files / "pictures" / "attention-1.svg"));
+  CHECK_FALSE(fs::exists(files / "pictures" / "loss.svg"));
 }
 
 TEST_CASE("of an option that is given twice the last counts", "[cli][usage]") {
@@ -177,14 +246,26 @@ TEST_CASE("of an option that is given twice the last counts", "[cli][usage]") {
 
 TEST_CASE("training is told wrong things", "[cli][train][usage]") {
   for (const std::string arguments :
-       {"--cell rnn", "--score dot", "--encoder both", "--tokens letters", "--final-state none", "--embed 0",
-        "--hidden 0", "--layers 0", "--dropout 1", "--dropout -1", "--batch 0", "--rate 0", "--rate fast",
-        "--clip -1", "--max-length 0", "--epochs -1", "--seed -1", "--optimizer none", "--nothing"}) {
+       {"--cell rnn",         "--score dot", "--encoder both", "--tokens letters", "--final-state none",
+        "--embed 0",          "--hidden 0",  "--layers 0",     "--dropout 1",      "--dropout -1",
+        "--batch 0",          "--rate 0",    "--rate fast",    "--clip -1",        "--rate nan",
+        "--rate inf",         "--clip nan",  "--clip inf",     "--dropout nan",    "--label-smoothing nan",
+        "--max-length 65537", "--layers -2", "--max-length 0", "--epochs -1",      "--seed -1",
+        "--optimizer none",   "--nothing"}) {
     CAPTURE(arguments);
     const Run run = run_tool("train --data none --model none " + arguments);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, StartsWith("bahdanau: ") && ContainsSubstring("see bahdanau train --help"));
   }
+  CHECK(run_tool("train --data none --model none --rate nan").err ==
+        "bahdanau: --rate: expected a number above 0, got \"nan\"; see bahdanau train --help\n");
+  CHECK(run_tool("train --data none --model none --epochs -1").err ==
+        "bahdanau: --epochs: expected a whole number from 0 to 1073741824, got \"-1\"; see bahdanau train "
+        "--help\n");
+  CHECK(run_tool("train --data none --modle none").err ==
+        "bahdanau: expected known options, got \"--modle\"; see bahdanau train --help\n");
+  CHECK(run_tool("frobnicate").err ==
+        "bahdanau: expected a command, got \"frobnicate\"; see bahdanau --help\n");
   const Run help = run_tool("train --help");
   CHECK(help.code == 0);
   for (const char* text : {"--validation", "--resume", "--plot", "=250", "=64", "0.005", "=50"})

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <bahdanau/bahdanau.hpp>
+
 #include "cli/tool.hpp"
 #include "cli/trained.hpp"
 #include "support/catch.hpp"
@@ -143,4 +145,50 @@ TEST_CASE("a program that asks for batches of one has each answer at once", "[cl
       " < \"$d/in\" > \"$d/out\" & } && exec 3> \"$d/in\" 4< \"$d/out\" && echo Go. >&3 && read -r a <&4 && "
       "echo Run. >&3 && exec 3>&- && read -r b <&4 && echo \"$a\" && echo \"$b\"; wait; rm -r \"$d\"");
   CHECK(run.out == "va !\ncours !\n");
+}
+
+TEST_CASE("what comes before a line without an answer is written before the error",
+          "[cli][translate][error]") {
+  // The weights of one word's embedding are no numbers.
+  const TemporaryDirectory files;
+  using Model = bahdanau::EncoderDecoder<bahdanau::Gru, bahdanau::Additive, bahdanau::Xtensor<float>>;
+  Model model = Model::load(trained_model());
+  const auto& vocabulary = model.vocabularies().source;
+  for (const auto& entry : model.parameters().entries())
+    if (entry.name == "encoder.embedding.weight") {
+      auto numbers = model.weights().read(entry.parameter);
+      numbers[static_cast<std::size_t>(vocabulary.id("him")) * model.config().embed] = std::nanf("");
+      model.weights().write(entry.parameter, numbers);
+    }
+  model.save(files / "m");
+  for (const std::string arguments : {"", "--json", "--nbest 3", "--beam 3"}) {
+    CAPTURE(arguments);
+    const Run run = run_tool("translate --model " + shell_word(files / "m") + " " + arguments,
+                             "Go.\n\nI see him.\nRun.\n");
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, StartsWith("bahdanau: <stdin>:3: expected a finite score, got "));
+    CHECK(run.out == translate("Go.\n\n", arguments).out);
+  }
+}
+
+TEST_CASE("a tab in a line is a space, and no line steers the terminal", "[cli][translate]") {
+  CHECK(translate("I\tsee\x1bhim.\n").out == translate("I see him.\n").out);
+}
+
+TEST_CASE("one long line is translated, or refused, without taking all memory", "[cli][translate][memory]") {
+  std::string line;
+  for (int i = 0; i < 3000; ++i) line += "go ";
+  // 400 MB of addresses, shared libraries included; the square of the length would not fit.
+  const Run run = run_shell("ulimit -v 800000; OPENBLAS_NUM_THREADS=1 \"$TOOL\" translate --beam 5 --model " +
+                                shell_word(trained_model()),
+                            "Go.\n" + line + "\n");
+  CHECK(run.code == 0);
+  CHECK(lines_in(run.out).size() == 2);
+  std::string endless;
+  for (int i = 0; i < 70000; ++i) endless += "go ";
+  const Run refused = translate("Go.\n" + endless + "\n");
+  CHECK(refused.code == 1);
+  CHECK(refused.out == "va !\n");
+  CHECK(refused.err ==
+        "bahdanau: <stdin>:2: expected a source of at most 65536 tokens with its <eos>, got 70001\n");
 }

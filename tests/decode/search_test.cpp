@@ -1,5 +1,6 @@
 #include <cmath>
 #include <map>
+#include <thread>
 
 #include <bahdanau/bahdanau.hpp>
 
@@ -181,4 +182,90 @@ TEST_CASE("impossible beams are refused", "[decode][error]") {
   CHECK(message_of([&] { model.translate("4", bd::Beam{.width = 2, .nbest = 3}); }) ==
         "Beam.nbest: expected from 1 to the width, 2, got 3");
   CHECK_THROWS_AS(model.translate("\xff"), bd::Error);
+}
+
+TEST_CASE("a const model translates from many threads at once, each time the same", "[decode][threads]") {
+  const auto model = toy<bd::Xtensor<float>>(7);
+  const std::vector<std::string> sentences{"4", "5 6", "6 6 4 5 5", "5 4 6"};
+  const auto greedy = model.translate(sentences);
+  const auto beam = model.translate(sentences, bd::Beam{.width = 3});
+  std::vector<int> same(8, 0);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < same.size(); ++i)
+    threads.emplace_back([&, i] {
+      bool equal = true;
+      for (int round = 0; round < 5; ++round) {
+        const auto a = model.translate(sentences);
+        const auto b = model.translate(sentences, bd::Beam{.width = 3});
+        for (std::size_t s = 0; s < sentences.size(); ++s)
+          equal = equal && a[s].target == greedy[s].target && a[s].score == greedy[s].score &&
+                  a[s].attention == greedy[s].attention && b[s].target == beam[s].target &&
+                  b[s].score == beam[s].score;
+      }
+      same[i] = equal ? 1 : 0;
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(same == std::vector<int>(8, 1));
+}
+
+TEST_CASE("nothing translates to nothing", "[decode]") {
+  const auto model = toy<bd::Xtensor<float>>(7);
+  const bd::Translation nothing = model.translate(" \t");
+  CHECK(nothing.text.empty());
+  CHECK(nothing.source.empty());
+  CHECK(nothing.target.empty());
+  CHECK(nothing.score == 0);
+  CHECK(nothing.attention.size() == 0);
+  const std::vector<std::string> sentences{"", "5 6", ""};
+  const auto all = model.translate(sentences, bd::Beam{});
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].target.empty());
+  CHECK(all[1].target == model.translate("5 6", bd::Beam{}).target);
+  CHECK(all[2].target.empty());
+}
+
+TEST_CASE("a beam is ranked by a finite power", "[decode][beam][error]") {
+  const auto model = toy<bd::Xtensor<float>>(7);
+  CHECK(message_of([&] { model.translate("4", bd::Beam{.length_power = std::nan("")}); }) ==
+        "Beam.length_power: expected a finite number, got nan");
+}
+
+TEST_CASE("weights that are no numbers give scores that are none, with a beam too", "[decode][beam]") {
+  auto model = toy<bd::Xtensor<float>>(7);
+  for (std::size_t i = 0; i < model.weights().size(); ++i) model.weights().data()[i] = std::nanf("");
+  CHECK_FALSE(std::isfinite(model.translate("4 5").score));
+  const std::vector<std::string> sentence{"4 5"};
+  const auto all = bd::translate_nbest(model, sentence, {.width = 5, .nbest = 5});
+  REQUIRE(all[0].size() == 5);
+  for (const auto& found : all[0]) CHECK_FALSE(std::isfinite(found.score));
+}
+
+TEST_CASE("a long source does not make a translation endless", "[decode][length]") {
+  CHECK(bd::detail::length_limit(0, 5, 10) == 20);
+  CHECK(bd::detail::length_limit(0, 5, 50) == 50);
+  CHECK(bd::detail::length_limit(0, 8000, 50) == 1000);
+  CHECK(bd::detail::length_limit(0, 8000, 2000) == 2000);
+  CHECK(bd::detail::length_limit(7000, 8000, 50) == 7000);
+}
+
+TEST_CASE("the tree of hypotheses gives up attention that nobody can ask for", "[decode][memory]") {
+  bd::detail::HypothesisTree<float> tree;
+  const std::vector<float> weights(3000, 0.5F);
+  // Three rows a step; all continue row 1, so that rows 0 and 2 of every step but the last are dead.
+  for (int step = 0; step < 100; ++step) {
+    tree.begin_step();
+    for (std::size_t row = 0; row < 3; ++row)  // of different lengths, to tell them apart
+      tree.add({1, static_cast<bd::Token>(4 + row), -1}, std::span(weights).first(1000 + row));
+    if (tree.crowded())
+      tree.forget(std::vector<bd::Index>{0, 1, 2}, std::vector<bd::detail::Leaf>{{.step = 3, .row = 2}});
+  }
+  tree.forget(std::vector<bd::Index>{0}, std::vector<bd::detail::Leaf>{{.step = 3, .row = 2}});
+  CHECK(tree.weights_kept() == 99 * 1001 + 1000 + 1002);
+  std::size_t tokens = 0;
+  tree.for_tokens({.step = 3, .row = 2, .token = 3}, [&](bd::Token token, double, auto row) {
+    CHECK(row.size() == (tokens == 3 ? 1002U : 1001U));
+    CHECK(token == (tokens == 3 ? 3 : tokens == 2 ? 6 : 5));
+    ++tokens;
+  });
+  CHECK(tokens == 4);
 }

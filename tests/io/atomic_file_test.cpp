@@ -8,6 +8,8 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <bahdanau/io/atomic_file.hpp>
 
@@ -116,4 +118,34 @@ TEST_CASE("the names of files beside do not depend on the length of the name", "
   std::string longest(255, 'x');
   CHECK_NOTHROW(write_atomically(folder / longest, "fits"));
   CHECK(contents(folder / longest) == "fits");
+}
+
+TEST_CASE("what a killed process left behind goes with the next write to the same place", "[atomic]") {
+  TemporaryDirectory folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    bahdanau::AtomicFile file(folder / "x"), other(folder / "y");
+    file.write("half");
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+  REQUIRE(files_in(folder.path()) == 2);
+  write_atomically(folder / "x", "whole");
+  CHECK(contents(folder / "x") == "whole");
+  CHECK(files_in(folder.path()) == 2);  // the other place's is not ours to judge
+  write_atomically(folder / "y", "whole");
+  CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("two who write to one place leave each other alone", "[atomic]") {
+  TemporaryDirectory folder;
+  bahdanau::AtomicFile slow(folder / "x");
+  slow.write("slow");
+  write_atomically(folder / "x", "fast");
+  CHECK(contents(folder / "x") == "fast");
+  slow.commit();
+  CHECK(contents(folder / "x") == "slow");
+  CHECK(files_in(folder.path()) == 1);
 }

@@ -171,7 +171,7 @@ TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {
   }
   SECTION("a vocabulary that is no list") {
     e.metadata["source_vocabulary"] = "{}";
-    said("FILE: metadata \"source_vocabulary\": expected an array of tokens, got object");
+    said("FILE: metadata \"source_vocabulary\": expected an array of tokens, got an object");
   }
   SECTION("sizes that no file could hold") {
     replace(e.metadata["config"], "\"hidden\": 4", "\"hidden\": 16777216");
@@ -180,6 +180,16 @@ TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {
     replace(e.metadata["config"], "16777216", "99999999999999999999999");
     CHECK(e.load_error(path).starts_with(
         "FILE: metadata \"config\".hidden: expected a whole number from 1 to "));
+  }
+  SECTION("rows that no memory could hold") {
+    e.metadata["text"] = R"({"tokens":"words","lowercase":true,"max_length":65537})";
+    said("FILE: metadata \"text\": expected a max_length from 1 to 65536, got 65537");
+  }
+  SECTION("tokens that would steer a terminal") {
+    e.metadata["target_vocabulary"] = R"(["<unk>","<pad>","<bos>","<eos>","a\u001b[2J"])";
+    said(
+        "FILE: metadata \"target_vocabulary\": Vocabulary: token 4: expected no control characters, got "
+        "\"a\\x1b[2J\"");
   }
   SECTION("more layers than tensors") {
     replace(e.metadata["config"], "\"layers\": 1", "\"layers\": 16777216");

@@ -183,3 +183,19 @@ TEST_CASE("first weights have the spread that the design asks for", "[model][see
   CHECK(largest("encoder.embedding.weight") > 2.5);  // normal: 2400 draws reach beyond 2.5
   CHECK(largest("encoder.embedding.weight") < 6);
 }
+
+TEST_CASE("under the padded rule every position has a dropout mask of its own", "[model][dropout]") {
+  const D2lModel<bd::Xtensor<float>> model(
+      {.embed = 4, .hidden = 5, .layers = 2, .dropout = 0.5F, .final_state = bd::FinalState::padded},
+      numbered(9, 9, 7));
+  const bd::Sequences source = random_sequences(6, 3, 9, 1);  // rows narrower than max_length
+  bd::Tape<bd::Xtensor<float>> tape = model.inference();
+  bd::detail::Encoding<bd::Gru, bd::Xtensor<float>> encoding;
+  const bd::DropoutPlan plan{0.5, bd::random::Key{1}};
+  model.encoder_network().run(tape, model.encoder_input(bd::detail::SequenceRows::of(source), plan),
+                              encoding);
+  std::vector<bd::Index> names = encoding.names;
+  REQUIRE(names.size() == 6 * 7);
+  std::sort(names.begin(), names.end());
+  CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+}

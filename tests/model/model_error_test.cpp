@@ -80,7 +80,7 @@ TEST_CASE("sizes of 0 and impossible dropout are refused", "[model][error]") {
   CHECK(message_of(build({.dropout = 1.0F})) ==
         "Config.dropout: expected a probability from 0 up to, not including, 1, got 1.000000");
   CHECK(message_of([] { Model({}, numbered(9, 11, 0)); }) ==
-        "EncoderDecoder: expected a max_length of at least 1, got 0");
+        "EncoderDecoder: expected a max_length from 1 to 65536, got 0");
 }
 
 TEST_CASE("attention alone refuses what does not fit", "[attention][error]") {
@@ -107,4 +107,42 @@ TEST_CASE("attention alone refuses what does not fit", "[attention][error]") {
         "Attention: expected valid lengths, one a sentence: 2, got 1");
   CHECK(message_of([] { bd::Attention<bd::ScaledDot, bd::Xtensor<float>>({.query = 5, .key = 6}); }) ==
         "ScaledDot: expected keys of width 5, got 6; use Additive for queries and keys of different widths");
+}
+
+TEST_CASE("a state of a model of other sizes is refused", "[model][error]") {
+  const auto sized = [](std::size_t hidden, std::size_t layers) {
+    return Model({.embed = 8, .hidden = hidden, .layers = layers}, numbered(9, 11, 5));
+  };
+  const Model two = sized(16, 2), three = sized(16, 3), wide = sized(20, 2);
+  const bd::Sequences source = rows({{4, 5, 3}, {4, 3}});
+  const std::string hint = "; encode and decode with one model";
+  CHECK(message_of([&] { three.init_state(two.encode(source)); }) ==
+        "init_state: expected a state of 3 layers of 16, got 2 layers of 16" + hint);
+  CHECK(message_of([&] { two.init_state(three.encode(source)); }) ==
+        "init_state: expected a state of 2 layers of 16, got 3 layers of 16" + hint);
+  CHECK(message_of([&] { sized(16, 1).init_state(wide.encode(source)); }) ==
+        "init_state: expected a state of 1 layer of 16, got 2 layers of 20" + hint);
+  auto state = two.init_state(two.encode(source));
+  const std::vector<bd::Token> tokens{2, 2};
+  CHECK(message_of([&] { three.step(tokens, state); }) ==
+        "step: expected a state of 3 layers of 16, got 2 layers of 16" + hint);
+  CHECK(message_of([&] {
+          wide.decode(rows({{2, 4}, {2, 5}}), state);
+        }) == "decode: expected a state of 2 layers of 20, got 2 layers of 16" + hint);
+  CHECK_NOTHROW(two.step(tokens, state));
+}
+
+TEST_CASE("a state of a model with another encoder or score is refused", "[model][error]") {
+  const bd::Config config{.embed = 3, .hidden = 4, .layers = 1};
+  const bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>, bd::Bidirectional> both(
+      config, numbered(9, 11, 5));
+  const bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>> dot(config, numbered(9, 11, 5));
+  const Model model = small();
+  const bd::Sequences source = rows({{4, 5, 3}});
+  CHECK(message_of([&] { model.init_state(both.encode(source)); }) ==
+        "init_state: expected keys of width 4, got 8; encode and decode with one model");
+  CHECK(
+      message_of([&] { model.init_state(dot.encode(source)); }) ==
+      "init_state: expected keys for the score \"additive\", got \"scaled_dot\"; encode and decode with one "
+      "model");
 }

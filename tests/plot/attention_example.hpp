@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/model/translation.hpp>
 
 namespace bahdanau::test {
 

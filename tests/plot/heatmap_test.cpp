@@ -177,3 +177,16 @@ TEST_CASE("a heatmap is written as a file, and a refused one leaves the old file
   CHECK(bahdanau::test::contents(directory / "a.svg") == heatmap_svg(example));
   CHECK_THROWS_AS(bahdanau::plot::heatmap(directory / "nowhere/a.svg", example), Error);
 }
+
+TEST_CASE("a heatmap of many cells is not a file of many megabytes", "[heatmap]") {
+  Translation large;
+  large.source = large.target = numbered_words("w", 500);
+  large.attention = bahdanau::Array<float, 2>::from_shape({500, 500});
+  std::fill(large.attention.begin(), large.attention.end(), 0.0F);
+  for (std::size_t i = 0; i < 500; ++i) large.attention(i, i) = 1;
+  const std::string svg = heatmap_svg(large);
+  CHECK(svg.size() < 500'000);
+  CHECK(elements(svg, "title").empty());
+  // The page, the bar, and in each row one dark cell with what lies before and after it.
+  CHECK(elements(svg, "rect").size() == 2 + 500 * 3 - 2);
+}

@@ -73,3 +73,10 @@ TEST_CASE("text options are those of d2l unless said otherwise, and compare by v
   CHECK(options == bahdanau::TextOptions{.tokens = Tokens::words, .lowercase = true, .max_length = 10});
   CHECK_FALSE(options == bahdanau::TextOptions{.max_length = 11});
 }
+
+TEST_CASE("control characters count as spaces, whatever a token is", "[tokenize]") {
+  using Words = std::vector<std::string>;
+  for (const bahdanau::Tokens tokens : {bahdanau::Tokens::words, bahdanau::Tokens::none})
+    CHECK(bahdanau::tokenize("a\tb\x1b c\u0085d\x7f", {.tokens = tokens}) == Words{"a", "b", "c", "d"});
+  CHECK(bahdanau::tokenize("a\tb\u009b", {.tokens = bahdanau::Tokens::characters}) == Words{"a", "b"});
+}

@@ -12,6 +12,7 @@
 #include <bahdanau/text/vocabularies.hpp>
 
 #include "support/catch.hpp"
+#include "support/data.hpp"
 
 using bahdanau::Token;
 using bahdanau::Vocabulary;
@@ -125,12 +126,9 @@ TEST_CASE("an id outside the vocabulary is refused", "[vocabulary][error]") {
 }
 
 TEST_CASE("the first 600 pairs of fra.txt give d2l's vocabularies", "[vocabulary][data]") {
-  const char* folder = std::getenv("BAHDANAU_DATA_DIR");
-  if (folder == nullptr) {
-    WARN("skipped: BAHDANAU_DATA_DIR is not set");
-    return;
-  }
-  std::ifstream file(std::filesystem::path(folder) / "fra-eng" / "fra.txt");
+  const auto path = bahdanau::test::french_pairs();
+  if (path.empty()) return;
+  std::ifstream file(path);
   REQUIRE(file);
   std::vector<Sentence> english, french;
   for (std::string line; english.size() < 600 && std::getline(file, line);) {
@@ -144,4 +142,16 @@ TEST_CASE("the first 600 pairs of fra.txt give d2l's vocabularies", "[vocabulary
   CHECK(french.front() == Sentence{"va", "!"});
   CHECK(Vocabulary::build(english, 2).size() == 184);
   CHECK(Vocabulary::build(french, 2).size() == 201);
+}
+
+TEST_CASE("a token with control characters is refused", "[vocabulary][error]") {
+  const auto refuses = [](const std::string& token, const std::string& quoted) {
+    REQUIRE_THROWS_MATCHES(Vocabulary({"<unk>", "<pad>", "<bos>", "<eos>", token}), bahdanau::Error,
+                           Message("Vocabulary: token 4: expected no control characters, got " + quoted));
+  };
+  refuses("a\nb", R"("a\x0ab")");
+  refuses("\x1b[2J", R"("\x1b[2J")");
+  refuses("\x7f", R"("\x7f")");
+  refuses("\u009b", R"("\xc2\x9b")");
+  CHECK_NOTHROW(Vocabulary({"<unk>", "<pad>", "<bos>", "<eos>", "\u00e9\u00a0"}));
 }

@@ -106,8 +106,7 @@ TEST_CASE("a checkpoint of other settings or data is refused", "[train][checkpoi
         message_of([&] { bd::Trainer(model, bd::Adam{.rate = 0.01}, o).fit(corpus()); });
     return message.starts_with(path.string()) ? "FILE" + message.substr(path.string().size()) : message;
   };
-  const std::string hint =
-      "; resume with the same settings and data, or start anew with another checkpoint file";
+  const std::string hint = "; resume with the same settings and data, or start anew without --resume";
   CHECK(resumed([](auto& o) { o.batch = 20; }) ==
         "FILE: expected batch 10, as when the checkpoint was made, got 20" + hint);
   CHECK(resumed([](auto& o) { o.clip = 2; }) ==
@@ -118,4 +117,39 @@ TEST_CASE("a checkpoint of other settings or data is refused", "[train][checkpoi
   CHECK(message.find("expected data 90 pairs, fingerprint ") != std::string::npos);
   put(path, "no checkpoint");
   CHECK_THROWS_AS(bd::Trainer(model, bd::Adam{.rate = 0.01}, options(path, 2)).fit(corpus()), bd::Error);
+}
+
+TEST_CASE("a checkpoint whose state is not as it should be is refused with the place",
+          "[train][checkpoint][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "checkpoint";
+  Model model({.embed = 8, .hidden = 8, .layers = 1}, corpus().vocabularies(), 3);
+  bd::Trainer(model, bd::Adam{.rate = 0.01}, options(path, 1)).fit(corpus());
+  const std::string good = bd::SafetensorsFile::open(path).metadata().at("state");
+  const auto said = [&](const std::string& what, const std::string& with) {
+    std::string state = good;
+    REQUIRE(state.find(what) != state.npos);
+    state.replace(state.find(what), what.size(), with);
+    bd::SafetensorsWriter file;
+    file.metadata("state", state);
+    file.write(path);
+    const std::string message =
+        message_of([&] { bd::Trainer(model, bd::Adam{.rate = 0.01}, options(path, 2)).fit(corpus()); });
+    const std::string before = path.string() + ": metadata \"state\"";
+    return message.starts_with(before) ? "STATE" + message.substr(before.size()) : message;
+  };
+  CHECK(said("{\"epoch\":1,", "{\"epoch\":-1,") ==
+        "STATE.epoch: expected a whole number from 0 to 18446744073709551615, got -1");
+  CHECK(said("{\"epoch\":1,", "{") == "STATE: expected \"epoch\": a number, got none");
+  CHECK(said("{\"epoch\":1,", "{\"epoch\":1,\"epoch\":1,") ==
+        "STATE: expected distinct keys, got \"epoch\" twice");
+  CHECK(said("\"best\":true", "\"best\":1") == "STATE.epochs.best: expected true or false, got 1");
+  CHECK(said("\"running\":[", "\"running\":[\"x\",") == "STATE.running: expected a number, got a string");
+  CHECK(said("\"schedule\":[1,", "\"schedule\":[") ==
+        "STATE.schedule: expected an array of 4 numbers, got 3");
+  CHECK(said("\"settings\":{", "\"settings\":{\"batch\":\"1\",") ==
+        "STATE.settings: expected distinct keys, got \"batch\" twice");
+  CHECK(said("\"settings\":{", "\"settings\":{\"batch\":[[[[[1]]]]],")
+            .ends_with("expected JSON at most 6 deep, got deeper"));
+  CHECK(said("\"settings\":{", "\"settings\":").find(": expected JSON, got ") != std::string::npos);
 }

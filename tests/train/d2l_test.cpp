@@ -7,10 +7,9 @@ namespace bd = bahdanau;
 using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
 
 TEST_CASE("d2l's experiment gives d2l's result", "[train][data][d2l]") {
-  const auto data = bd::test::data_directory();
+  const auto data = bd::test::french_pairs();
   if (data.empty()) return;
-  const auto corpus = bd::Corpus::read(data / "fra-eng" / "fra.txt",
-                                       {.max_pairs = 600, .min_frequency = 2, .max_length = 10});
+  const auto corpus = bd::Corpus::read(data, {.max_pairs = 600, .min_frequency = 2, .max_length = 10});
   Model model({.embed = 32, .hidden = 32, .layers = 2, .dropout = 0.1F}, corpus.vocabularies(), 0);
   bd::Trainer trainer(model, bd::Adam{.rate = 0.005},
                       {.epochs = 250, .batch = 64, .clip = 1, .progress = bd::Progress::silent});

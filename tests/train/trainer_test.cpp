@@ -35,6 +35,21 @@ std::vector<float> weights(const Model& m) {
   return {m.weights().data(), m.weights().data() + m.weights().size()};
 }
 
+/// Adam, until it goes mad at one step and gives every weight one value.
+struct Mad {
+  static constexpr std::string_view name = "mad";
+  double rate = 0.01;
+  std::uint64_t step = 0;
+  float value = 0;
+
+  template <bd::Backend B>
+  void update(bd::OptimizerState<B>& state, bd::ParameterBlock<B>& weights,
+              const bd::ParameterBlock<B>& gradients, const bd::StepScale& scale) const {
+    bd::Adam{.rate = rate}.update(state, weights, gradients, scale);
+    if (state.steps == step) B::fill(weights.data(), weights.size(), value);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("training lowers the loss and learns the pairs", "[train][trainer]") {
@@ -148,4 +163,116 @@ TEST_CASE("label smoothing pulls confident models back and keeps the reported na
   CHECK(plain.translate("w3 w2").score > smoothed.translate("w3 w2").score);
   const auto& last = report.epochs.back().training;
   CHECK(last.sum > last.nats / 6);  // the smoothed loss is larger than the plain one
+}
+
+TEST_CASE("weights that blow up in the last batch are no result", "[train][trainer][error]") {
+  const auto c = corpus();
+  auto options = quick(1);
+  options.clip = 0;
+  for (const double rate : {1e39, 1e37}) {  // infinite in float; finite, but too large for a finite loss
+    Model model = fresh(c);
+    const std::vector<float> before = weights(model);
+    std::size_t epochs = 0;
+    options.on_epoch = [&](const bd::EpochReport&) { ++epochs; };
+    options.batch = c.size();
+    const std::string message =
+        message_of([&] { bd::Trainer(model, bd::Sgd{.rate = rate}, options).fit(c); });
+    CHECK(message.starts_with("training, end of epoch 1: expected "));
+    CHECK(message.ends_with(
+        "; the model has its first weights; lower the learning rate or the bound of clipping"));
+    CHECK(weights(model) == before);
+    CHECK(epochs == 0);
+  }
+}
+
+TEST_CASE("a validation loss that is no number is never the best one", "[train][trainer][error]") {
+  const auto [training, validation] = corpus().split(12, 1);
+  for (const float value : {1e38F, std::nanf("")}) {
+    const Mad mad{.step = 12, .value = value};  // the last batch of the fourth epoch
+    const TemporaryDirectory folder;
+    auto options = quick(9);
+    options.checkpoint = folder / "checkpoint";
+    options.checkpoint_seconds = 0;
+    std::vector<std::vector<float>> after;
+    std::vector<double> losses;
+    Model model = fresh(training);
+    options.on_epoch = [&](const bd::EpochReport& r) {
+      after.push_back(weights(model));
+      losses.push_back(r.criterion());
+    };
+    const std::string message =
+        message_of([&] { bd::Trainer(model, mad, options).fit(training, validation); });
+    CHECK(message.starts_with("training, end of epoch 4: expected "));
+    REQUIRE(after.size() == 3);
+    const auto best = std::min_element(losses.begin(), losses.end()) - losses.begin();
+    CHECK(weights(model) == after[static_cast<std::size_t>(best)]);
+    CHECK(message.find("; the model has the weights of epoch " + std::to_string(best + 1) + "; ") !=
+          message.npos);
+    // The checkpoint is that of the third epoch, and can be read.
+    options.resume = true;
+    options.on_epoch = {};
+    Model resumed = fresh(training);
+    CHECK(message_of([&] { bd::Trainer(resumed, mad, options).fit(training, validation); }) == message);
+    CHECK(weights(resumed) == weights(model));
+  }
+}
+
+TEST_CASE("a loss that is no number between two epochs' ends leaves the weights of the last end",
+          "[train][trainer][error]") {
+  const auto c = corpus();
+  Model model = fresh(c);
+  std::vector<float> good;
+  auto options = quick(9);
+  options.on_epoch = [&](const bd::EpochReport&) { good = weights(model); };
+  const Mad mad{.step = 10, .value = std::nanf("")};  // the second of four batches of the third epoch
+  const std::string message = message_of([&] { bd::Trainer(model, mad, options).fit(c); });
+  CHECK(message ==
+        "training, epoch 3, batch 3: expected a finite loss, got nan; the model has the weights of epoch 2; "
+        "lower "
+        "the learning rate or the bound of clipping");
+  CHECK(weights(model) == good);
+}
+
+TEST_CASE("fewer epochs than a checkpoint has done are refused, and nothing changes",
+          "[train][checkpoint][error]") {
+  const auto c = corpus();
+  const TemporaryDirectory folder;
+  Model model = fresh(c);
+  auto options = quick(5);
+  options.checkpoint = folder / "checkpoint";
+  bd::Trainer(model, bd::Adam{}, options).fit(c);
+  options.resume = true;
+  options.epochs = 2;
+  Model other = fresh(c);
+  const std::vector<float> before = weights(other);
+  CHECK(message_of([&] { bd::Trainer(other, bd::Adam{}, options).fit(c); }) ==
+        options.checkpoint.string() + ": expected epochs of at least 5, which it has done, got 2");
+  CHECK(weights(other) == before);
+  options.epochs = 5;
+  bd::Trainer(other, bd::Adam{}, options).fit(c);
+  CHECK(weights(other) == weights(model));
+}
+
+TEST_CASE("settings that are no numbers are refused", "[train][error]") {
+  const auto c = corpus();
+  Model model = fresh(c);
+  const double nan = std::nan("");
+  const auto with = [&](auto optimizer) { return message_of([&] { bd::Training(model, optimizer); }); };
+  CHECK(with(bd::Adam{.rate = nan}) == "Adam.rate: expected a number of at least 0, got nan");
+  CHECK(with(bd::Adam{.beta1 = 1}) == "Adam.beta1: expected a number from 0 up to, not including, 1, got 1");
+  CHECK(with(bd::AdamW{.decay = -1}) == "AdamW.decay: expected a number of at least 0, got -1");
+  CHECK(with(bd::Sgd{.rate = -0.5}) == "Sgd.rate: expected a number of at least 0, got -0.5");
+  CHECK(with(bd::Sgd{.rate = std::numeric_limits<double>::infinity()}) ==
+        "Sgd.rate: expected a number of at least 0, got inf");
+  CHECK(with(bd::Adadelta{.rho = nan}) ==
+        "Adadelta.rho: expected a number from 0 up to, not including, 1, got nan");
+  const auto clipped = [&](double clip) {
+    return message_of([&] { bd::Trainer(model, bd::Adam{}, {.clip = clip}); });
+  };
+  CHECK(clipped(-1) == "clip: expected a bound of at least 0, got -1");
+  CHECK(clipped(nan) == "clip: expected a bound of at least 0, got nan");
+  CHECK(message_of([&] { bd::Trainer(model, bd::Adam{}, {.label_smoothing = 1}); }) ==
+        "label_smoothing: expected a number from 0 up to, not including, 1, got 1");
+  CHECK(message_of([&] { bd::Trainer(model, bd::Adam{}, {.schedule = {.decay = 0}}); }) ==
+        "Schedule.decay: expected a factor above 0 and at most 1, got 0");
 }

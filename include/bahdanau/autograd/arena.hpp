@@ -16,8 +16,10 @@ class Arena {
   using Element = typename Storage::value_type;
 
   /// Uninitialised room for n elements, starting on a 64-byte boundary of its chunk.
-  Element* allocate(std::size_t n) {
-    const std::size_t needed = round_up(n);
+  Element* allocate(std::size_t n) { return allocate_next(round_up(n)); }
+
+  /// The same without a gap behind what was allocated last, if the chunk has room.
+  Element* allocate_next(std::size_t needed) {
     while (current_ < chunks_.size() && chunks_[current_].size() - used_ < needed) {
       filled_.push_back(used_);
       ++current_;

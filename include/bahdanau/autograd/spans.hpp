@@ -20,8 +20,13 @@ namespace bahdanau {
 template <Backend B>
 class Spans {
  public:
-  /// Puts the spans of `key_begin.size()` queries on a tape; every length must be at least 1.
+  Spans() = default;
   Spans(Tape<B>& tape, std::span<const Index> key_begin, std::span<const Index> length) {
+    assign(tape, key_begin, length);
+  }
+
+  /// Puts the spans of `key_begin.size()` queries on a tape; every length must be at least 1.
+  void assign(Tape<B>& tape, std::span<const Index> key_begin, std::span<const Index> length) {
     detail::require_equal("Spans", "lengths:", key_begin.size(), length.size());
     // One index array: key_begin, length, offset (with the end), then query and key of each pair.
     const std::size_t queries = key_begin.size();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <new>
 #include <span>
@@ -22,6 +23,15 @@
 #include <bahdanau/core/error.hpp>
 
 namespace bahdanau {
+
+/// What arrays of one kind share: the weight that they are made with or for, and which of its arrays they
+/// are. Without a weight it is no lane.
+template <Backend B>
+struct Lane {
+  const typename B::Scalar* weight = nullptr;
+  enum class Kind { product, state, memory, context, dropout } kind = Kind::product;
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
 
 /// Records operations and plays their adjoints. One tape belongs to one thread.
 ///
@@ -45,11 +55,14 @@ class Tape {
   Tape& operator=(const Tape&) = delete;
 
   /// Lets `tape[p]` read a model's weights and, if `gradients` is not null, add to their gradients. Products
-  /// with the weights use `panels`, where a backend packs and they are not null.
-  void bind(const Scalar* weights, Scalar* gradients, WeightPanels<B>* panels = nullptr) {
+  /// with the weights use `panels`, where a backend packs and they are not null. With `own`, room for as many
+  /// numbers, only what is put off goes to `gradients`: see `play_adjoints`.
+  void bind(const Scalar* weights, Scalar* gradients, WeightPanels<B>* panels = nullptr,
+            Scalar* own = nullptr) {
     weights_ = weights;
     weight_gradients_ = gradients;
     panels_ = panels;
+    own_gradients_ = own;
   }
 
   bool recording() const { return recording_; }
@@ -59,6 +72,15 @@ class Tape {
     Variable<B> v = constant(shape);
     if (recording_) v.gradient = gradients_.allocate(shape.size());
     return v;
+  }
+
+  /// The same among the arrays of a lane, which lie one behind the other in the order in which they are made:
+  /// so the steps of a recurrent layer are the rows of one tall matrix.
+  Variable<B> variable(Shape shape, const Lane<B>& lane) {
+    if (!recording_ || lane.weight == nullptr) return variable(shape);
+    LaneRoom& room = room_of(lane);
+    return {this, room.values.allocate_next(shape.size()), room.gradients.allocate_next(shape.size()), shape,
+            false};
   }
 
   /// A new uninitialised array that no gradient flows into.
@@ -80,7 +102,7 @@ class Tape {
 
   /// Where a fused adjoint may write v's gradient: room that nobody reads if v is a constant.
   Scalar* gradient_room(const Variable<B>& v) {
-    return v.gradient != nullptr || !recording_ ? v.gradient : gradients_.allocate(v.size());
+    return v.gradient || !recording_ ? static_cast<Scalar*>(v.gradient) : gradients_.allocate(v.size());
   }
 
   /// An input: a copy of the host's numbers, with a gradient.
@@ -105,8 +127,7 @@ class Tape {
     if (weights_ == nullptr) fail("Tape", "a tape bound to a model's weights", "an unbound one");
     // Adjoints write to gradients only: a bound weight is never written through its variable.
     Scalar* value = const_cast<Scalar*>(weights_) + p.offset;
-    Scalar* gradient = recording_ && weight_gradients_ ? weight_gradients_ + p.offset : nullptr;
-    return {this, value, gradient, p.shape, /*leaf=*/true};
+    return {this, value, gradient_of(p), p.shape, /*leaf=*/true};
   }
 
   /// An array that somebody else owns and nobody writes, as a constant.
@@ -114,9 +135,12 @@ class Tape {
     return {this, const_cast<Scalar*>(data), nullptr, shape, false};
   }
 
+  /// Uninitialised room for row numbers or ids that lives as long as the tape's arrays.
+  Index* index_room(std::size_t count) { return indices_.allocate(count); }
+
   /// A device copy of row numbers or ids that lives as long as the tape's arrays.
   const Index* keep(std::span<const Index> host) {
-    Index* place = indices_.allocate(host.size());
+    Index* place = index_room(host.size());
     B::upload(host.data(), host.size(), place);
     return place;
   }
@@ -145,13 +169,19 @@ class Tape {
   /// Puts off `dW += dyᵀ x` and `db += Σ dy` until the whole tape was played, so that the steps of a
   /// recurrent layer become one product.
   void defer(const WeightGradient<B>& contribution) { deferred_.add(contribution); }
+  /// The same for `dW[index[i]] += dy[i]`.
+  void defer(const RowGradient<B>& contribution) { deferred_.add(contribution); }
+  /// Where what is put off for a leaf goes.
+  Scalar* deferred_place(const Variable<B>& leaf) const {
+    Scalar* place = leaf.gradient.place();
+    return leaf.gradient.is_own() ? weight_gradients_ + (place - own_gradients_) : place;
+  }
 
   /// Plays the tape from `result` (one element) backwards: afterwards every gradient is d result / d
   /// variable.
   void backward(const Variable<B>& result) {
     if (result.size() != 1) fail("backward", "a result of one element", result.shape.text(), "sum it first");
-    if (result.gradient == nullptr)
-      fail("backward", "a result that depends on a recorded variable", "a constant");
+    if (!result.gradient) fail("backward", "a result that depends on a recorded variable", "a constant");
     clear_gradients();
     const Scalar one(1);
     B::upload(&one, 1, result.gradient);
@@ -160,13 +190,32 @@ class Tape {
 
   /// Sets all gradients on the tape to 0; `backward` does so itself. Parameters' gradients are the caller's.
   void clear_gradients() {
-    gradients_.for_used([](Scalar* data, std::size_t n) { B::fill(data, n, Scalar(0)); });
+    const auto clear = [](Scalar* data, std::size_t n) { B::fill(data, n, Scalar(0)); };
+    gradients_.for_used(clear);
+    for (LaneRoom& room : lanes_) room.gradients.for_used(clear);
+    for (detail::OwnGradient<B>& own : own_)
+      if (own.used) clear(own.data, own.size);
   }
 
   /// Plays all adjoints in reverse order, for a caller that has put its own gradients in place.
   void play() {
-    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) step->play(step->closure);
+    play_adjoints();
     deferred_.flush();
+  }
+
+  /// The same, but leaves what was put off to the caller, who may add up that of several tapes at once. What
+  /// adjoints have added themselves is in the `own` room: see `for_own_gradients`.
+  detail::DeferredWeightGradients<B>& play_adjoints() {
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) step->play(step->closure);
+    return deferred_;
+  }
+
+  /// Calls f(offset in the weights, gradient, count) for each parameter that an adjoint has written to
+  /// itself.
+  template <class F>
+  void for_own_gradients(F f) const {
+    for (const detail::OwnGradient<B>& own : own_)
+      if (own.used) f(static_cast<std::size_t>(own.data - own_gradients_), own.data, own.size);
   }
 
   /// Forgets everything recorded; all variables of this tape become invalid.
@@ -178,6 +227,11 @@ class Tape {
     closures_.reset();
     deferred_.clear();
     packed_.clear();
+    for (LaneRoom& room : lanes_) {
+      room.values.reset();
+      room.gradients.reset();
+    }
+    for (detail::OwnGradient<B>& own : own_) own.used = false;
   }
 
   std::size_t length() const { return steps_.size(); }
@@ -190,6 +244,26 @@ class Tape {
   struct alignas(std::max_align_t) Block {
     std::byte bytes[sizeof(std::max_align_t)];
   };
+
+  using Numbers = detail::Arena<typename B::template Storage<Scalar>>;
+  struct LaneRoom {
+    Lane<B> lane;
+    Numbers values, gradients;
+  };
+  LaneRoom& room_of(const Lane<B>& lane) {
+    for (LaneRoom& room : lanes_)
+      if (room.lane == lane) return room;
+    return lanes_.emplace_back(LaneRoom{lane, {}, {}});
+  }
+
+  detail::GradientPointer<B> gradient_of(const Parameter& p) {
+    if (!recording_ || weight_gradients_ == nullptr) return {};
+    if (own_gradients_ == nullptr) return {weight_gradients_ + p.offset};
+    Scalar* place = own_gradients_ + p.offset;
+    for (detail::OwnGradient<B>& own : own_)
+      if (own.data == place && own.size == p.shape.size()) return {place, &own};
+    return {place, &own_.emplace_back(detail::OwnGradient<B>{place, p.shape.size()})};
+  }
 
   struct Packed {
     WeightMatrix<B> matrix;
@@ -215,9 +289,12 @@ class Tape {
   bool recording_;
   const Scalar* weights_ = nullptr;
   Scalar* weight_gradients_ = nullptr;
+  Scalar* own_gradients_ = nullptr;
   WeightPanels<B>* panels_ = nullptr;
   std::vector<Packed> packed_;  // those that this tape has asked for
-  detail::Arena<typename B::template Storage<Scalar>> values_, gradients_;
+  Numbers values_, gradients_;
+  std::vector<LaneRoom> lanes_;
+  std::deque<detail::OwnGradient<B>> own_;  // variables point into it
   detail::Arena<typename B::template Storage<Index>> indices_;
   detail::Arena<std::vector<Block>> closures_;
   std::vector<Step> steps_;
@@ -233,7 +310,7 @@ Array<typename B::Scalar, Rank> value(const Variable<B>& v) {
 /// A host copy of a variable's gradient after `backward`.
 template <std::size_t Rank, Backend B>
 Array<typename B::Scalar, Rank> gradient(const Variable<B>& v) {
-  if (v.gradient == nullptr) fail("gradient", "a variable with a gradient", "a constant");
+  if (!v.gradient) fail("gradient", "a variable with a gradient", "a constant");
   return detail::host_copy<Rank, B>(v.gradient, v.shape);
 }
 

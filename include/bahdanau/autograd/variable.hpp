@@ -12,6 +12,47 @@ namespace bahdanau {
 template <Backend B>
 class Tape;
 
+namespace detail {
+
+/// Room for what adjoints add to one parameter's gradient themselves; cleared when the first of them comes.
+template <Backend B>
+struct OwnGradient {
+  typename B::Scalar* data = nullptr;
+  std::size_t size = 0;
+  bool used = false;
+
+  void use() {
+    if (!used) B::fill(data, size, typename B::Scalar(0));
+    used = true;
+  }
+};
+
+/// A pointer to a gradient, null for a constant. Reading it from a parameter says that it will be written:
+/// most parameters' gradients come from products that are put off, and then the room is never touched.
+template <Backend B>
+class GradientPointer {
+ public:
+  using Scalar = typename B::Scalar;
+  GradientPointer(Scalar* data = nullptr, OwnGradient<B>* own = nullptr) : data_(data), own_(own) {}
+
+  operator Scalar*() const {
+    if (own_ != nullptr) own_->use();
+    return data_;
+  }
+  explicit operator bool() const { return data_ != nullptr; }
+  bool operator==(std::nullptr_t) const { return data_ == nullptr; }
+  GradientPointer shifted(std::size_t by) const { return data_ ? GradientPointer(data_ + by, own_) : *this; }
+  /// The place alone, which nobody is going to write.
+  Scalar* place() const { return data_; }
+  bool is_own() const { return own_ != nullptr; }
+
+ private:
+  Scalar* data_;
+  OwnGradient<B>* own_;
+};
+
+}  // namespace detail
+
 /// An array on a tape. `gradient` is null for a constant, and for everything on a tape that does not record.
 template <Backend B>
 struct Variable {
@@ -19,7 +60,7 @@ struct Variable {
 
   Tape<B>* tape = nullptr;
   Scalar* value = nullptr;
-  Scalar* gradient = nullptr;
+  detail::GradientPointer<B> gradient;
   Shape shape;
   bool leaf = false;  // an input or a parameter: no adjoint reads its gradient
 
@@ -33,7 +74,7 @@ struct Variable {
       fail("row_range", "begin + count of at most " + detail::text(rows()),
            detail::text(begin) + " + " + detail::text(count));
     const std::size_t offset = begin * cols();
-    return {tape, value + offset, gradient ? gradient + offset : nullptr, {count, cols()}, leaf};
+    return {tape, value + offset, gradient.shifted(offset), {count, cols()}, leaf};
   }
 
   /// The same elements in another shape: the same memory.

@@ -1,10 +1,11 @@
-// Weight gradients put off: the products dyᵀ x of all uses of one weight, done as one product at the end.
+// Weight gradients put off: the products dyᵀ x of all uses of one weight, done together at the end.
 // A recurrent layer uses its weights once a step; one tall product runs several times faster than many flat
 // ones.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -17,72 +18,131 @@ namespace bahdanau {
 template <Backend B>
 struct WeightGradient {
   using Scalar = typename B::Scalar;
-  Scalar* weight = nullptr;    // dW [outputs, inputs], rows `stride` apart
+  Scalar* weight = nullptr;    // dW [outputs, inputs], rows `stride` apart; or null
   Scalar* bias = nullptr;      // db [outputs], or null
   const Scalar* x = nullptr;   // [rows, inputs]
   const Scalar* dy = nullptr;  // [rows, outputs]
   std::size_t rows = 0, inputs = 0, outputs = 0, stride = 0;
-  std::size_t order = 0;  // set when it is collected
+
+  bool same_weight(const WeightGradient& other) const {
+    return weight == other.weight && bias == other.bias && inputs == other.inputs &&
+           outputs == other.outputs && stride == other.stride;
+  }
+
+  /// y = x Wᵀ + b  =>  dW += dyᵀ x, for the outputs first, ..., first + count - 1.
+  void add_to_weight(std::size_t first, std::size_t count) const {
+    if (weight != nullptr)
+      B::gemm(Transpose::yes, Transpose::no, count, inputs, rows, Scalar(1), dy + first, outputs, x, inputs,
+              Scalar(1), weight + first * stride, stride);
+  }
+  /// db += Σ_rows dy
+  void add_to_bias() const {
+    if (bias != nullptr) B::column_sum(rows, outputs, dy, bias);
+  }
+};
+
+/// One use of rows of a weight, y[i] = W[index[i]]: what it adds to the gradient of W.
+template <Backend B>
+struct RowGradient {
+  using Scalar = typename B::Scalar;
+  Scalar* weight = nullptr;      // dW [any, cols]
+  const Scalar* dy = nullptr;    // [rows, cols]
+  const Index* index = nullptr;  // [rows]
+  std::size_t rows = 0, cols = 0;
+
+  /// y[i] = W[index[i]]  =>  dW[index[i]] += dy[i]
+  void add() const { B::scatter_add(rows, cols, dy, index, weight); }
 };
 
 namespace detail {
 
-/// Collects contributions and adds them weight by weight. The order is fixed by the tape alone.
+/// Collects contributions. Their order is fixed by the tape alone.
 template <Backend B>
 class DeferredWeightGradients {
  public:
   using Scalar = typename B::Scalar;
 
   void add(const WeightGradient<B>& use) {
-    if (use.weight == nullptr && use.bias == nullptr) return;
-    uses_.push_back(use);
-    uses_.back().order = uses_.size();
+    if (use.weight != nullptr || use.bias != nullptr) uses_.push_back(use);
   }
-  void clear() { uses_.clear(); }
+  void add(const RowGradient<B>& use) { row_uses_.push_back(use); }
+  void clear() {
+    uses_.clear();
+    row_uses_.clear();
+  }
 
-  void flush() {
-    // The uses of one weight stay in the order in which the tape played them.
+  /// Joins the uses of each weight to as few as possible; afterwards those of one weight lie together.
+  void merge() {
     std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.weight, a.bias, a.order) < std::tie(b.weight, b.bias, b.order);
+      return std::tie(a.weight, a.bias, a.dy) < std::tie(b.weight, b.bias, b.dy);
     });
+    scratch_.reset();
+    auto kept = uses_.begin();
     for (auto first = uses_.begin(); first != uses_.end();) {
-      const auto last = std::find_if(first, uses_.end(), [&](const auto& use) { return !same(*first, use); });
-      add_up(&*first, static_cast<std::size_t>(last - first));
+      const auto last =
+          std::find_if(first, uses_.end(), [&](const auto& use) { return !first->same_weight(use); });
+      kept = gather(kept, join(first, last, kept));
       first = last;
     }
-    uses_.clear();
+    uses_.erase(kept, uses_.end());
+  }
+  std::span<const WeightGradient<B>> uses() const { return uses_; }
+  std::span<const RowGradient<B>> rows() const { return row_uses_; }
+
+  /// Adds everything to the gradients, and forgets it.
+  void flush() {
+    merge();
+    for (const WeightGradient<B>& use : uses()) {
+      use.add_to_weight(0, use.outputs);
+      use.add_to_bias();
+    }
+    for (const RowGradient<B>& use : rows()) use.add();
+    clear();
   }
 
  private:
-  static bool same(const WeightGradient<B>& a, const WeightGradient<B>& b) {
-    return a.weight == b.weight && a.bias == b.bias && a.inputs == b.inputs && a.outputs == b.outputs &&
-           a.stride == b.stride;
-  }
+  using Uses = typename std::vector<WeightGradient<B>>::iterator;
 
-  void add_up(const WeightGradient<B>* uses, std::size_t count) {
-    WeightGradient<B> all = uses[0];
-    if (count > 1) {
-      for (std::size_t i = 1; i < count; ++i) all.rows += uses[i].rows;
-      scratch_.reset();
-      Scalar* x = scratch_.allocate(all.rows * all.inputs);
-      Scalar* dy = scratch_.allocate(all.rows * all.outputs);
-      all.x = x;
-      all.dy = dy;
-      for (std::size_t i = 0; i < count; ++i) {
-        B::copy(uses[i].x, uses[i].rows * all.inputs, x);
-        B::copy(uses[i].dy, uses[i].rows * all.outputs, dy);
-        x += uses[i].rows * all.inputs;
-        dy += uses[i].rows * all.outputs;
+  /// Uses that lie one behind the other in memory are one use. Writes them from `out` on; returns their end.
+  static Uses join(Uses first, Uses last, Uses out) {
+    WeightGradient<B> run = *first;
+    for (auto use = first + 1; use != last; ++use) {
+      if (use->x == run.x + run.rows * run.inputs && use->dy == run.dy + run.rows * run.outputs) {
+        run.rows += use->rows;
+      } else {
+        *out++ = run;
+        run = *use;
       }
     }
-    // y = x Wᵀ + b   =>   dW += dyᵀ x,  db += Σ_rows dy
-    if (all.weight != nullptr)
-      B::gemm(Transpose::yes, Transpose::no, all.outputs, all.inputs, all.rows, Scalar(1), all.dy,
-              all.outputs, all.x, all.inputs, Scalar(1), all.weight, all.stride);
-    if (all.bias != nullptr) B::column_sum(all.rows, all.outputs, all.dy, all.bias);
+    *out++ = run;
+    return out;
+  }
+
+  /// Copies the uses of one weight together if they are many and short. Returns the end of what is left.
+  Uses gather(Uses first, Uses last) {
+    constexpr std::size_t long_enough = 128;  // rows that a product needs to run at full speed
+    const auto count = static_cast<std::size_t>(last - first);
+    std::size_t rows = 0;
+    for (auto use = first; use != last; ++use) rows += use->rows;
+    if (count <= 2 || rows >= count * long_enough) return last;
+    Scalar* x = scratch_.allocate(rows * first->inputs);
+    Scalar* dy = scratch_.allocate(rows * first->outputs);
+    WeightGradient<B> all = *first;
+    all.x = x;
+    all.dy = dy;
+    all.rows = rows;
+    for (auto use = first; use != last; ++use) {
+      B::copy(use->x, use->rows * use->inputs, x);
+      B::copy(use->dy, use->rows * use->outputs, dy);
+      x += use->rows * use->inputs;
+      dy += use->rows * use->outputs;
+    }
+    *first = all;
+    return first + 1;
   }
 
   std::vector<WeightGradient<B>> uses_;
+  std::vector<RowGradient<B>> row_uses_;
   Arena<typename B::template Storage<Scalar>> scratch_;
 };
 

@@ -8,9 +8,14 @@
 #include <mutex>
 
 // The order matters: the configuration says that there is a CBLAS, without it the bindings multiply by hand.
+// One product of the bindings' many: all of them would take half a second to compile.
 // clang-format off
 #include <xtensor-blas/xblas_config.hpp>
-#include <xflens/cxxblas/cxxblas.cxx>
+#include <xflens/cxxblas/drivers/drivers.h>
+#include <xflens/cxxblas/typedefs.h>
+#include <xflens/cxxblas/level3/gemm.h>
+#include <xflens/cxxblas/drivers/drivers.tcc>
+#include <xflens/cxxblas/level3/gemm.tcc>
 // clang-format on
 
 #include <bahdanau/backend/backend.hpp>

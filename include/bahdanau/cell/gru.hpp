@@ -106,7 +106,8 @@ struct Gru {
     const Variable<B> x = projected, h = state[0];
     const Variable<B> u = linear(h, tape[w.weight_hh], tape[w.bias_hh]);  // [rows, 3 · hidden]
     detail::require_shape("Gru::step", "an input product", u.shape, x.shape);
-    const Variable<B> n = tape.constant(h.shape), next = tape.variable(h.shape);
+    const Variable<B> n = tape.constant(h.shape);
+    const Variable<B> next = tape.variable(h.shape, {tape[w.weight_hh].value, Lane<B>::Kind::state});
     B::for_rows(h.rows(), detail::GruRow<T>{h.cols(), x.value, u.value, h.value, n.value, next.value});
     tape.record([=, dx = tape.gradient_room(x), dh = tape.gradient_room(h)] {
       B::for_rows(h.rows(), detail::GruAdjointRow<T>{h.cols(), u.value, n.value, h.value, next.gradient, dx,

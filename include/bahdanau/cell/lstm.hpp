@@ -110,8 +110,10 @@ struct Lstm {
     detail::require_shape("Lstm::step", "an input product", u.shape, x.shape);
     detail::require_shape("Lstm::step", "a memory c", h.shape, c.shape);
     detail::require_same_tape("Lstm::step", h, c);
-    const Variable<B> t = tape.constant(h.shape), h_next = tape.variable(h.shape),
-                      c_next = tape.variable(h.shape);
+    const Variable<B> t = tape.constant(h.shape);
+    const typename B::Scalar* lane = tape[w.weight_hh].value;
+    const Variable<B> h_next = tape.variable(h.shape, {lane, Lane<B>::Kind::state});
+    const Variable<B> c_next = tape.variable(h.shape, {lane, Lane<B>::Kind::memory});
     B::for_rows(h.rows(),
                 detail::LstmRow<T>{h.cols(), x.value, u.value, c.value, t.value, c_next.value, h_next.value});
     tape.record([=, dx = tape.gradient_room(x), dc = tape.gradient_room(c)] {

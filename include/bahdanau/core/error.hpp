@@ -36,6 +36,7 @@ inline std::string text(std::string_view value) { return std::string(value); }
 
 /// A number with as few digits as bring it back.
 inline std::string number_text(double value) {
+  if (value != value) return "nan";  // not also "-nan"
   std::array<char, 32> buffer{};
   return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
 }

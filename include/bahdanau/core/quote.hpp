@@ -19,9 +19,15 @@ inline std::string quote(std::string_view text) {
     text = text.substr(0, end);
   }
   std::string result = "\"";
-  for (char character : text) {
-    auto byte = static_cast<unsigned char>(character);
-    if (byte < 0x20U || byte == 0x7FU) {
+  bool second = false;  // byte of U+0080 to 9F, which are 0xC2 and then what they are
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char character = text[i];
+    const auto byte = static_cast<unsigned char>(character);
+    const bool first =
+        byte == 0xC2U && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0U;
+    const bool escaped = byte < 0x20U || byte == 0x7FU || first || second;
+    second = first;
+    if (escaped) {
       result.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
     } else {
       if (character == '"' || character == '\\') result += '\\';

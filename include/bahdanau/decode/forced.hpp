@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <bahdanau/decode/token_row.hpp>
-#include <bahdanau/decode/translation.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/tokenize.hpp>
 

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include <bahdanau/decode/hypotheses.hpp>
-#include <bahdanau/decode/options.hpp>
 #include <bahdanau/decode/session.hpp>
+#include <bahdanau/model/search_options.hpp>
 
 namespace bahdanau {
 
@@ -23,8 +24,10 @@ struct SearchResult {
   HypothesisTree<Scalar> tree;
 };
 
+/// A source of thousands of tokens must not make a model that never ends write for minutes.
 inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size_t model) {
-  return asked != 0 ? asked : std::max(model, 2 * source + 10);
+  constexpr std::size_t longest = 1000;
+  return asked != 0 ? asked : std::max(model, std::min(2 * source + 10, longest));
 }
 
 template <class Model>
@@ -37,30 +40,35 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   std::vector<Index> parents(source.rows()), sentences(source.rows());
   std::vector<Token> tokens(source.rows(), reserved::bos);
   std::vector<double> log_probs(source.rows(), 0), scores(source.rows(), 0);
-  for (std::size_t r = 0; r < source.rows(); ++r) parents[r] = sentences[r] = static_cast<Index>(r);
+  std::size_t longest = 0, weights = 0;
+  for (std::size_t r = 0; r < source.rows(); ++r) {
+    parents[r] = sentences[r] = static_cast<Index>(r);
+    weights += session.length(r);
+    longest = std::max(longest, length_limit(options.max_length, session.length(r), model.max_length()));
+  }
+  // Room for sentences of an ordinary length; others grow it.
+  longest = std::min(longest, model.max_length() + 10);
+  result.tree.reserve(longest, longest * source.rows(), longest * weights);
   for (std::size_t step = 0; !parents.empty(); ++step) {
-    session.step(parents, sentences, tokens);
-    std::vector<typename HypothesisTree<Scalar>::Row> rows;
-    for (std::size_t r = 0; r < parents.size(); ++r) rows.push_back({parents[r], tokens[r], log_probs[r]});
-    result.tree.add_step(std::move(rows), [&](std::size_t r) { return session.attention(r); });
+    session.step(parents, sentences, tokens, 1);
+    result.tree.begin_step();
     std::size_t running = 0;
     for (std::size_t r = 0; r < sentences.size(); ++r) {
-      const auto row = session.log_probs(r);
-      const auto best = std::max_element(row.begin(), row.end());
-      const auto token = static_cast<Token>(best - row.begin());
+      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
+      const Token token = session.next(r)[0];
+      const auto log_prob = static_cast<double>(session.log_probs(r)[0]);
       const auto sentence = static_cast<std::size_t>(sentences[r]);
-      const double score = scores[r] + static_cast<double>(*best);
+      const double score = scores[r] + log_prob;
       const std::size_t limit =
           length_limit(options.max_length, session.length(sentence), model.max_length());
       if (token == reserved::eos || step + 1 == limit) {
-        result.found[sentence] = {
-            {step, r, token, static_cast<double>(*best), score, token == reserved::eos}};
+        result.found[sentence] = {{step, r, token, log_prob, score, token == reserved::eos}};
         continue;
       }
       parents[running] = static_cast<Index>(r);
       sentences[running] = sentences[r];
       tokens[running] = token;
-      log_probs[running] = static_cast<double>(*best);
+      log_probs[running] = log_prob;
       scores[running++] = score;
     }
     for (auto* list : {&parents, &sentences}) list->resize(running);
@@ -82,21 +90,27 @@ class SentenceBeam {
     double log_prob, score;
   };
 
-  /// Offers the continuations of one row that are among its best.
+  /// Offers continuations of one row, the best first.
   template <class Scalar>
-  void offer(std::size_t row, double score, std::span<const Scalar> log_probs) {
-    // width + 1 of a row are enough: at most one of them is `<eos>`
-    for (std::size_t v = 0; v < log_probs.size(); ++v) {
-      const double log_prob = static_cast<double>(log_probs[v]);
-      if (candidates_.size() == capacity() && score + log_prob <= candidates_.front().score) continue;
+  void offer(std::size_t row, double score, std::span<const Index> tokens,
+             std::span<const Scalar> log_probs) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      double log_prob = static_cast<double>(log_probs[i]);
+      // NaN cannot be put in order; this, too, is a score that is not finite.
+      if (std::isnan(log_prob)) log_prob = -std::numeric_limits<double>::infinity();
+      if (candidates_.size() == capacity() && score + log_prob <= candidates_.front().score) break;
       if (candidates_.size() == capacity()) {
         std::pop_heap(candidates_.begin(), candidates_.end(), better);
         candidates_.pop_back();
       }
-      candidates_.push_back({row, static_cast<Token>(v), log_prob, score + log_prob});
+      candidates_.push_back({row, static_cast<Token>(tokens[i]), log_prob, score + log_prob});
       std::push_heap(candidates_.begin(), candidates_.end(), better);
     }
   }
+
+  /// How many of a row, and of all rows together, are enough: twice the width. If all ended ones are among
+  /// the best, `width` others are there too.
+  static std::size_t candidates(const Beam& options) { return 2 * options.width; }
 
   /// Chooses among what was offered at `step`: ended hypotheses are kept aside, the `width` best others
   /// returned.
@@ -124,6 +138,7 @@ class SentenceBeam {
     return running;
   }
 
+  const std::vector<Leaf>& finished() const { return finished_; }
   std::vector<Leaf> take() { return std::move(finished_); }
 
  private:
@@ -131,8 +146,7 @@ class SentenceBeam {
     if (a.score != b.score) return a.score > b.score;
     return a.row != b.row ? a.row < b.row : a.token < b.token;
   }
-  // Twice the width: if all ended ones are among the best, `width` others are there too.
-  std::size_t capacity() const { return 2 * options_.width; }
+  std::size_t capacity() const { return candidates(options_); }
   double ranked(double score, std::size_t length) const {
     return score / std::pow(static_cast<double>(length), options_.length_power);
   }
@@ -153,8 +167,11 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   if (options.width == 0) fail("Beam.width", "at least 1", "0");
   if (options.nbest == 0 || options.nbest > options.width)
     fail("Beam.nbest", "from 1 to the width, " + text(options.width), text(options.nbest));
+  if (!std::isfinite(options.length_power))
+    fail("Beam.length_power", "a finite number", number_text(options.length_power));
   DecodingSession<Model> session(model, source);
   SearchResult<Scalar> result;
+  const std::size_t count = std::min(SentenceBeam::candidates(options), model.vocabularies().target.size());
   std::vector<SentenceBeam> beams;
   std::vector<Index> parents, sentences;
   for (std::size_t b = 0; b < source.rows(); ++b) {
@@ -165,13 +182,13 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   std::vector<Token> tokens(parents.size(), reserved::bos);
   std::vector<double> log_probs(parents.size(), 0), scores(parents.size(), 0);
   for (std::size_t step = 0; !parents.empty(); ++step) {
-    session.step(parents, sentences, tokens);
-    std::vector<typename HypothesisTree<Scalar>::Row> rows;
+    session.step(parents, sentences, tokens, count);
+    result.tree.begin_step();
     for (std::size_t r = 0; r < parents.size(); ++r) {
-      rows.push_back({parents[r], tokens[r], log_probs[r]});
-      beams[static_cast<std::size_t>(sentences[r])].offer(r, scores[r], session.log_probs(r));
+      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
+      beams[static_cast<std::size_t>(sentences[r])].offer(r, scores[r], session.next(r),
+                                                          session.log_probs(r));
     }
-    result.tree.add_step(std::move(rows), [&](std::size_t r) { return session.attention(r); });
     parents.clear();
     tokens.clear();
     log_probs.clear();
@@ -189,6 +206,12 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
       }
     }
     sentences = std::move(next);
+    if (result.tree.crowded()) {
+      std::vector<Leaf> leaves;
+      for (const SentenceBeam& beam : beams)
+        leaves.insert(leaves.end(), beam.finished().begin(), beam.finished().end());
+      result.tree.forget(parents, leaves);
+    }
   }
   for (SentenceBeam& beam : beams) result.found.push_back(beam.take());
   return result;

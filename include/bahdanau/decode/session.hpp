@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <bahdanau/autograd/ops/log_softmax.hpp>
+#include <bahdanau/autograd/ops/best.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
 
 namespace bahdanau::detail {
@@ -22,9 +22,7 @@ class DecodingSession {
 
   /// Encodes the sentences; there is one row for each, before its first step.
   DecodingSession(const Model& model, const Sequences& source)
-      : model_(&model),
-        source_tape_(model.inference()),
-        tapes_{model.inference(), model.inference()} {
+      : model_(&model), source_tape_(model.inference()), tapes_{model.inference(), model.inference()} {
     source.check("translate", model.vocabularies().source.size());
     model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
     memory_ = model.decoder_network().remember(encoding_.outputs);
@@ -37,8 +35,9 @@ class DecodingSession {
   }
 
   /// One step for rows that continue the rows `parents` of the step before (sentences, at the first step),
-  /// each over `sentences[row]`, with `tokens[row]` as input.
-  void step(std::span<const Index> parents, std::span<const Index> sentences, std::span<const Token> tokens) {
+  /// each over `sentences[row]`, with `tokens[row]` as input. Gives the `count` best tokens to follow.
+  void step(std::span<const Index> parents, std::span<const Index> sentences, std::span<const Token> tokens,
+            std::size_t count) {
     Tape<B>& tape = tapes_[turn_ = 1 - turn_];
     tape.reset();
     const std::size_t rows = parents.size();
@@ -52,28 +51,30 @@ class DecodingSession {
       begin_.push_back(encoding_.begin[static_cast<std::size_t>(sentence)]);
       length_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
     }
-    const Spans<B> spans(tape, begin_, length_);
+    spans_.assign(tape, begin_, length_);
     const Index* from = tape.keep(rows_);
     for (auto& layer : states_)
       for (auto& part : layer) part = gather_rows(on(tape, part), from, rows);
     const Memory<B> memory{on(tape, memory_.keys), on(tape, memory_.values)};
     const auto& decoder = model_->decoder_network();
     const Variable<B> embedded = decoder.embed(tape, tape.keep(tokens), rows);
-    const Variable<B> weights = decoder.step(memory, spans.view(), embedded, states_);
-    const Variable<B> logits = decoder.logits(hidden(states_.back()));
-    log_softmax_in_place(logits);
-    vocabulary_ = logits.cols();
-    log_probs_.resize(logits.size());
-    B::download(logits.value, logits.size(), log_probs_.data());
+    const Variable<B> weights = decoder.step(memory, spans_.view(), embedded, states_);
+    const Best<B> best = best_of_rows(decoder.logits(hidden(states_.back())), count);
+    count_ = count;
+    log_probs_.resize(best.log_probs.size());
+    B::download(best.log_probs.value, log_probs_.size(), log_probs_.data());
+    next_.resize(log_probs_.size());
+    B::download(best.columns, next_.size(), next_.data());
     weights_.resize(weights.size());
     B::download(weights.value, weights.size(), weights_.data());
     offsets_.assign(1, 0);
     for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
   }
 
-  /// ln p of every token to follow in a row.
+  /// The best tokens to follow a row, best first, and ln p of each.
+  std::span<const Index> next(std::size_t row) const { return {next_.data() + row * count_, count_}; }
   std::span<const Scalar> log_probs(std::size_t row) const {
-    return {log_probs_.data() + row * vocabulary_, vocabulary_};
+    return {log_probs_.data() + row * count_, count_};
   }
   /// The attention of the last step in a row.
   std::span<const Scalar> attention(std::size_t row) const {
@@ -92,10 +93,11 @@ class DecodingSession {
   Encoding<C, B> encoding_;
   Memory<B> memory_;
   std::vector<CellState<C, B>> states_;
-  std::vector<Index> first_rows_, rows_, begin_, length_;
+  Spans<B> spans_;
+  std::vector<Index> first_rows_, rows_, begin_, length_, next_;
   std::vector<Scalar> log_probs_, weights_;
   std::vector<std::size_t> offsets_;
-  std::size_t vocabulary_ = 0;
+  std::size_t count_ = 0;
 };
 
 }  // namespace bahdanau::detail

@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <bahdanau/backend/blas.hpp>
+#include <bahdanau/core/parallel.hpp>
 #include <bahdanau/decode/search.hpp>
 #include <bahdanau/decode/token_row.hpp>
-#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/tokenize.hpp>
 
 namespace bahdanau {
@@ -30,6 +33,9 @@ Translation read_leaf(const Model& model, const HypothesisTree<typename Model::S
   t.score = leaf.score;
   t.attention = Array<float, 2>::from_shape({leaf.step + 1, source.size()});
   std::vector<std::string> words;
+  words.reserve(leaf.step + 1);
+  t.target.reserve(leaf.step + 1);
+  t.log_probs.reserve(leaf.step + 1);
   tree.for_tokens(leaf, [&](Token token, double log_prob, auto weights) {
     std::copy(weights.begin(), weights.end(), t.attention.data() + t.target.size() * source.size());
     std::string word = v.target.token(token);
@@ -47,7 +53,10 @@ Translation read_leaf(const Model& model, const HypothesisTree<typename Model::S
   return t;
 }
 
-/// All hypotheses of all sentences, in their order.
+/// How many sentences one thread decodes at a time: enough rows for fast products.
+inline constexpr std::size_t sentences_together = 32;
+
+/// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
 template <class Model, class Options>
 std::vector<std::vector<Translation>> translate_all(const Model& model,
                                                     std::span<const std::string> sentences,
@@ -56,16 +65,34 @@ std::vector<std::vector<Translation>> translate_all(const Model& model,
   const Vocabularies& v = model.vocabularies();
   std::vector<std::vector<std::string>> words;
   std::vector<std::vector<Token>> rows;
-  for (const std::string& sentence : sentences) {
-    words.push_back(tokenize(sentence, v.text));
-    rows.push_back(v.source.encode(words.back()));
-    rows.back().push_back(reserved::eos);
-  }
-  const auto result = search(model, Sequences::from_rows(rows), options);
+  std::vector<std::size_t> numbers;  // of the sentences that have words
   std::vector<std::vector<Translation>> out(sentences.size());
-  for (std::size_t b = 0; b < sentences.size(); ++b)
-    for (const Leaf& leaf : result.found[b])
-      out[b].push_back(read_leaf(model, result.tree, leaf, rows[b], words[b], options.replace_unknown));
+  for (std::size_t b = 0; b < sentences.size(); ++b) {
+    std::vector<std::string> tokens = tokenize(sentences[b], v.text);
+    if (tokens.empty()) {
+      out[b].emplace_back().attention = Array<float, 2>::from_shape({0, 0});
+      continue;
+    }
+    numbers.push_back(b);
+    rows.push_back(v.source.encode(tokens));
+    rows.back().push_back(reserved::eos);
+    words.push_back(std::move(tokens));
+  }
+  if (rows.empty()) return out;
+  // Cut by their number alone, so that the threads change nothing.
+  const std::size_t groups = (rows.size() + sentences_together - 1) / sentences_together;
+  Workers workers(groups == 1 ? 1 : options.threads);
+  std::optional<blas::SingleThreaded> keep_to_its_thread;
+  if (groups > 1) keep_to_its_thread.emplace();
+  workers.run(groups, [&](std::size_t g) {
+    const std::size_t begin = g * rows.size() / groups, end = (g + 1) * rows.size() / groups;
+    const std::span<const std::vector<Token>> group(rows.data() + begin, end - begin);
+    const auto result = search(model, Sequences::from_rows(group), options);
+    for (std::size_t b = begin; b < end; ++b)
+      for (const Leaf& leaf : result.found[b - begin])
+        out[numbers[b]].push_back(
+            read_leaf(model, result.tree, leaf, rows[b], words[b], options.replace_unknown));
+  });
   return out;
 }
 

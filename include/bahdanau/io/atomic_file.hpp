@@ -1,11 +1,13 @@
 // Writing a file so that a crash leaves the old one or the new one, never half of it.
-// The bytes go into a file beside the place, reach the disk, and only then take the name.
+// The bytes go into a file beside the place, reach the disk, and only then take the name. What a killed
+// process has left there goes with the next write to the same place.
 #pragma once
 
 #include <atomic>
 #include <cerrno>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -14,6 +16,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +63,7 @@ class AtomicFile {
     if (detail::uninterrupted([&] { return ::fsync(file_.get()); }) != 0) {
       detail::fail_system(path_, "bytes that reach the disk", errno);
     }
+    const detail::FileHandle keeps_the_lock(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
     // Some file systems report a failed write only here. EINTR: the descriptor is closed all the same.
     if (::close(file_.release()) != 0 && errno != EINTR) {
       detail::fail_system(path_, "bytes that reach the disk", errno);
@@ -84,16 +88,50 @@ class AtomicFile {
     return place_.has_parent_path() ? place_.parent_path() : std::filesystem::path(".");
   }
 
+  // How the names of files on their way to this place begin; short, however long its own name is.
+  std::string prefix() const {
+    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: the same in every program
+    for (const char c : place_.filename().string())
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return ".bahdanau-" + std::to_string(hash) + "-";
+  }
+
   // O_EXCL makes the name ours alone; the process and the counter only make the first try likely to succeed.
   void create() {
     static std::atomic<unsigned> counter = 0;
+    remove_stale();
     do {
-      beside_ =
-          folder() / (".bahdanau-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+      beside_ = folder() / (prefix() + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
       file_ = detail::FileHandle(detail::uninterrupted(
           [&] { return ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); }));
-    } while (!file_ && errno == EEXIST);
+    } while (file_ ? !lock() : errno == EEXIST);
     if (!file_) detail::fail_system(path_, "a folder that can be written to", errno);
+  }
+
+  // The lock says that someone writes here; it ends with the process, however that ends. False where someone
+  // else has taken the file for a stale one in the moment before.
+  bool lock() const {
+    const bool locked = detail::uninterrupted([&] { return ::flock(file_.get(), LOCK_EX); }) == 0;
+    return !locked || has_a_name(file_);
+  }
+  static bool has_a_name(const detail::FileHandle& file) {
+    struct stat status {};
+    return ::fstat(file.get(), &status) != 0 || status.st_nlink > 0;
+  }
+
+  // Files on their way to the same place that nobody writes any more. Where that cannot be known they stay.
+  void remove_stale() const {
+    std::error_code error;
+    const std::string begin = prefix();
+    for (std::filesystem::directory_iterator entry(folder(), error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (!entry->path().filename().string().starts_with(begin)) continue;
+      // Not O_RDONLY: some file systems lock only what can be written to.
+      const detail::FileHandle file(detail::uninterrupted(
+          [&] { return ::open(entry->path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); }));
+      if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && has_a_name(file))
+        ::unlink(entry->path().c_str());
+    }
   }
 
   // The rename itself reaches the disk with the folder. A folder that may not be read, or whose file system

@@ -1,5 +1,5 @@
 // An open file of the operating system, closed when it goes out of scope, whose errors name the path.
-// Besides io/atomic_file.hpp the only file that talks to POSIX.
+// POSIX, so that a file is read at a place and an error has the system's reason.
 #pragma once
 
 #include <cerrno>

@@ -18,12 +18,6 @@ namespace bahdanau {
 
 namespace detail {
 
-inline std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) out += (i == 0 ? "" : ", ") + text(shape[i]);
-  return out + "]";
-}
-
 inline std::vector<std::size_t> extents_of(const Shape& shape) {
   std::vector<std::size_t> out;
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) out.push_back(shape[axis]);
@@ -40,13 +34,13 @@ inline void check_tensors(const SafetensorsFile& file, const ParameterList& list
     const std::string wanted = "tensor " + quote(entry.name) + " of shape " + entry.parameter.shape.text();
     if (found == file.tensors().end()) fail(path, wanted, "none of that name");
     if (found->second.shape != extents_of(entry.parameter.shape))
-      fail(path, wanted, shape_text(found->second.shape));
+      fail(path, wanted, bracketed(found->second.shape));
     if (found->second.dtype == Dtype::i32) fail(path, wanted + " of dtype F32 or F64", "I32");
   }
   for (const auto& [name, info] : file.tensors())
     if (!known.contains(name))
       fail(path, "only the " + text(list.entries().size()) + " tensors of this model",
-           "also " + quote(name) + " of shape " + shape_text(info.shape));
+           "also " + quote(name) + " of shape " + bracketed(info.shape));
 }
 
 template <class Model>

@@ -18,12 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
 #include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/io/file_handle.hpp>
+#include <bahdanau/io/json_writer.hpp>
 #include <bahdanau/io/safetensors_header.hpp>
 #include <bahdanau/io/tensor_info.hpp>
 #include <bahdanau/text/normalize.hpp>
@@ -37,7 +36,6 @@ static_assert(std::endian::native == std::endian::little,
 class SafetensorsFile {
  public:
   /// Opens and checks a file; throws for one that is missing, not regular, or against the format anywhere.
-  template <class Json = nlohmann::json>
   static SafetensorsFile open(const std::filesystem::path& path) {
     auto [handle, bytes] = detail::open_regular_file(path);
     std::string where = path.string();
@@ -55,7 +53,7 @@ class SafetensorsFile {
     std::string json(static_cast<std::size_t>(length), '\0');
     detail::read_at(path, handle, prefix_bytes, std::as_writable_bytes(std::span(json)));
     std::size_t data = prefix_bytes + json.size();
-    auto header = detail::parse_safetensors_header<Json>(where, json, bytes - data);
+    auto header = detail::parse_safetensors_header(where, json, bytes - data);
     return SafetensorsFile(path, std::move(handle), data, std::move(header));
   }
 
@@ -193,19 +191,9 @@ class SafetensorsWriter {
     } catch (const Error&) {
       fail(where, std::string(what) + " in UTF-8", "bytes that are not");
     }
-    // By hand: it is all the JSON that is written here, and the library's writer takes a second to compile.
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string out = "\"";
-    for (const char c : value) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte < 0x20U) {
-        out.append("\\u00").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
-      } else {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-      }
-    }
-    return out += '"';
+    std::string out;
+    detail::append_json(out, value);
+    return out;
   }
 
   void insert(std::string name, Dtype dtype, std::vector<std::size_t> shape,

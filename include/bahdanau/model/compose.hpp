@@ -16,7 +16,7 @@ template <class S, class E>
 concept WidthsFit = !S::needs_equal_widths || E::directions == 1;
 
 template <class C, class S, class B, class E>
-concept Composes = CellOn<C, B> && ScoreOn<S, B> && Encoder<E> && WidthsFit<S, E>;
+concept Composes = CellOn<C, B> && ScoreOn<S, B> && EncoderOn<E, C, B> && WidthsFit<S, E>;
 
 /// Prints one sentence for the first thing that does not fit.
 template <class C, class S, class B, class E>
@@ -50,6 +50,14 @@ struct CheckedComposition {
   static_assert(encoder,
                 "bahdanau: the fourth argument of EncoderDecoder is not an encoder; use Unidirectional, "
                 "Bidirectional, or a struct that models bahdanau::Encoder (model/encoder.hpp)");
+  static consteval bool encodes() {
+    if constexpr (CellOn<C, B> && Encoder<E>) return EncoderOn<E, C, B>;
+    return true;
+  }
+  static_assert(
+      encodes(),
+      "bahdanau: this encoder has no Network<Cell> made from (Scope, vocabulary, Config) with "
+      "run(tape, input, encoding); write it as point 3 of bahdanau::Encoder says (model/encoder.hpp)");
   static consteval bool widths_fit() {
     if constexpr (Score<S> && Encoder<E>) return WidthsFit<S, E>;
     return true;

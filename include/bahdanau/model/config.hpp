@@ -24,11 +24,10 @@ inline FinalState final_state_from_name(std::string_view text) {
 
 /// The sizes of an `EncoderDecoder`.
 struct Config {
-  std::size_t embed = 32;  // width of both embeddings
-  std::size_t hidden =
-      32;                  // width of the cells' states, and of the space in which an additive score compares
-  std::size_t layers = 2;  // cells on top of one another, in encoder and decoder alike
-  float dropout = 0;       // between layers and on attention weights, while training
+  std::size_t embed = 32;   // width of both embeddings
+  std::size_t hidden = 32;  // width of the cells' states, and of the space where an additive score compares
+  std::size_t layers = 2;   // cells on top of one another, in encoder and decoder alike
+  float dropout = 0;        // between layers and on attention weights, while training
   FinalState final_state = FinalState::valid;
 
   bool operator==(const Config&) const = default;

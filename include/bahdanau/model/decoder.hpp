@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +36,7 @@ struct DecoderPass {
   std::vector<CellState<C, B>> states;
   std::vector<CellState<C, B>>
       ended;  // each row's state after its last token, where the tape does not record
-  std::optional<Spans<B>> spans;
+  Spans<B> spans;
 
   std::vector<Index> ids, names, rows, begin, length;  // scratch
   std::vector<Variable<B>> tops;
@@ -81,12 +80,14 @@ class RecurrentDecoder {
                    const Index* names = nullptr) const {
     Tape<B>& tape = *embedded.tape;
     // query = the top layer's previous hidden state; c = Σ α_t v_t
-    const Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names);
+    const Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names,
+                                           {tape[layers_[0].weight_ih].value, Lane<B>::Kind::context});
     // input = [context ; embedding]: the embedding's product is there already
     add_linear(embedded, attended.context, tape[layers_[0].weight_ih]);
     states[0] = C::step(layers_[0], embedded, states[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
-      const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names);
+      const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names,
+                                        {tape[layers_[l].weight_ih].value, Lane<B>::Kind::dropout});
       const Variable<B> projected = linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih]);
       states[l] = C::step(layers_[l], projected, states[l]);
     }
@@ -126,7 +127,7 @@ class RecurrentDecoder {
       const std::size_t running = packing.count(t), first = packing.start(t);
       for (CellState<C, B>& state : pass.states)
         for (Variable<B>& part : state) part = part.row_range(0, running);
-      pass.weights.push_back(step(source.memory, pass.spans->prefix(running),
+      pass.weights.push_back(step(source.memory, pass.spans.prefix(running),
                                   embedded.row_range(first, running), pass.states, plan,
                                   names ? names + first : nullptr));
       pass.tops.push_back(hidden(pass.states.back()));
@@ -156,7 +157,7 @@ class RecurrentDecoder {
       pass.length.push_back(source.length[b]);
       pass.rows.push_back(source.row_of_sentence[b]);
     }
-    pass.spans.emplace(tape, pass.begin, pass.length);
+    pass.spans.assign(tape, pass.begin, pass.length);
     const Index* rows = tape.keep(pass.rows);
     pass.states.assign(source.first.begin(), source.first.end());
     for (CellState<C, B>& state : pass.states)

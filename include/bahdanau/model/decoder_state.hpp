@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -65,6 +66,7 @@ class Encoded {
     std::vector<Index> begin, length;            // the rows of each sentence
     std::vector<detail::OwnedState<C, B>> last;  // one a layer, parts of [sentences, hidden]
     std::size_t steps = 0;                       // the width of the rows that were encoded
+    std::string_view score;                      // the name of the one that prepared the keys
   };
 
   explicit Encoded(Data data) : data_(std::make_shared<const Data>(std::move(data))) {}

@@ -2,6 +2,7 @@
 // Encoders work on ragged rows: nothing is computed for padding, except where a model asks for d2l's rule.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -111,9 +112,11 @@ class RecurrentEncoder {
     out.ids.resize(packing.tokens());
     out.names.resize(packing.tokens());
     out.reversal.resize(packing.tokens());
+    // Positions run beyond a row's width under `FinalState::padded`; each still has a name of its own.
+    const std::size_t stride = padded ? std::max(sentences.stride, input.max_length) : sentences.stride;
     packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
       out.ids[row] = t < sentences.length(sentence) ? sentences.at(sentence, t) : reserved::pad;
-      out.names[row] = static_cast<Index>((sentences.first + sentence) * sentences.stride + t);
+      out.names[row] = static_cast<Index>((sentences.first + sentence) * stride + t);
       const std::size_t mirrored = static_cast<std::size_t>(out.lengths[sentence]) - 1 - t;
       out.reversal[row] = static_cast<Index>(packing.start(mirrored)) + packing.rank()[sentence];
     });
@@ -175,6 +178,15 @@ template <class E>
 concept Encoder = requires {
   { E::name } -> std::convertible_to<std::string_view>;
   { E::directions } -> std::convertible_to<std::size_t>;
+};
+
+/// Point 3 of the contract for one cell and one backend.
+template <class E, class C, class B>
+concept EncoderOn = Encoder<E> && Backend<B> && std::constructible_from < typename E::template Network<C>,
+        Scope, std::size_t,
+const Config& > &&requires(Tape<B>& tape, const typename E::template Network<C>& network,
+                           const detail::EncoderInput& input, detail::Encoding<C, B>& encoding) {
+  network.run(tape, input, encoding);
 };
 
 static_assert(Encoder<Unidirectional> && Encoder<Bidirectional>);

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <bahdanau/decode/options.hpp>
-#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/core/quote.hpp>
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/compose.hpp>
@@ -20,6 +19,8 @@
 #include <bahdanau/model/decoder.hpp>
 #include <bahdanau/model/decoder_state.hpp>
 #include <bahdanau/model/encoder.hpp>
+#include <bahdanau/model/search_options.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/nn/weights.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 
@@ -64,7 +65,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
         decoder_(Scope(parameters_), vocabularies_.target.size(), Encoder::directions * config_.hidden,
                  config_),
         weights_(parameters_) {
-    if (vocabularies_.text.max_length == 0) fail("EncoderDecoder", "a max_length of at least 1", "0");
+    vocabularies_.text.check("EncoderDecoder");
     weights_.initialize(parameters_, seed);
   }
 
@@ -96,11 +97,16 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     data.begin = encoding.begin;
     data.length = encoding.length;
     data.steps = source.width();
+    data.score = Score::name;
     return Encoded(std::move(data));
   }
 
-  /// The decoder's state before its first step.
-  State init_state(const Encoded& encoded) const { return State(encoded); }
+  /// The decoder's state before its first step. Throws for what a model of other sizes has encoded.
+  State init_state(const Encoded& encoded) const {
+    State state(encoded);
+    require_fitting("init_state", state);
+    return state;
+  }
   template <class OtherCell, class OtherBackend>
   State init_state(const bahdanau::Encoded<OtherCell, OtherBackend>&) const {
     detail::refuse_foreign<Cell, Backend, OtherCell, OtherBackend>();
@@ -108,6 +114,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
 
   /// Feeds one token a sentence and moves the state on; returns the logits [sentences, vocabulary].
   Array<Scalar, 2> step(std::span<const Token> tokens, State& state) const {
+    require_fitting("step", state);
     detail::require_equal("step", "tokens, one a sentence:", state.rows(), tokens.size());
     for (const Token id : tokens) require_token("step", id);
     Tape<Backend> tape = inference();
@@ -139,6 +146,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   /// Feeds whole rows of tokens, `inputs` being what the decoder reads (`<bos>` first), and moves the state
   /// on to each row's end.
   Decoded<Scalar> decode(const Sequences& inputs, State& state) const {
+    require_fitting("decode", state);
     inputs.check("decode", vocabularies_.target.size());
     detail::require_equal("decode", "rows, one a sentence:", state.rows(), inputs.rows());
     return decode_checked(detail::SequenceRows::of(inputs), inputs.width(), Decoder::Inputs::as_given, state);
@@ -153,7 +161,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
                           Decoder::Inputs::shifted, state);
   }
 
-  /// Translates text; include decode/translate.hpp. Throws for text that is not UTF-8.
+  /// Translates text; include decode/translate.hpp. Nothing translates to nothing. Throws for text that is
+  /// not UTF-8, and for options out of range.
   Translation translate(std::string_view sentence, const Greedy& options = {}) const;
   Translation translate(std::string_view sentence, const Beam& options) const;
   /// Several sentences in one batch, in their order.
@@ -191,6 +200,23 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   void require_token(std::string_view where, Token id) const {
     if (id < 0 || static_cast<std::size_t>(id) >= vocabularies_.target.size())
       fail(where, "a token id from 0 to " + detail::text(vocabularies_.target.size() - 1), detail::text(id));
+  }
+
+  /// Throws for a state that a model of other sizes has made: its type does not show them.
+  void require_fitting(std::string_view where, const State& state) const {
+    constexpr std::string_view hint = "encode and decode with one model";
+    const auto sizes = [](std::size_t layers, std::size_t hidden) {
+      return detail::text(layers) + (layers == 1 ? " layer of " : " layers of ") + detail::text(hidden);
+    };
+    const auto& layers = state.layers();
+    const std::size_t hidden = layers.empty() ? 0 : layers[0][0].cols;
+    if (layers.size() != config_.layers || hidden != config_.hidden)
+      fail(where, "a state of " + sizes(config_.layers, config_.hidden), sizes(layers.size(), hidden), hint);
+    const auto& source = state.source().data();
+    if (const std::size_t width = Encoder::directions * config_.hidden; source.outputs.cols != width)
+      fail(where, "keys of width " + detail::text(width), detail::text(source.outputs.cols), hint);
+    if (source.score != Score::name)  // of equal sizes, and so of equal widths, but with other keys
+      fail(where, "keys for the score " + detail::quote(Score::name), detail::quote(source.score), hint);
   }
 
   static detail::Memory<Backend> memory(Tape<Backend>& tape, const typename Encoded::Data& source) {

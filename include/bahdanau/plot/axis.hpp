@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/plot/svg.hpp>
 
 namespace bahdanau::detail {

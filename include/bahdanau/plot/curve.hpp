@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/plot/axis.hpp>

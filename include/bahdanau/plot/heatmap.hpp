@@ -1,5 +1,6 @@
 // The attention of a translation as an SVG picture: a row for each target token, a column for each source
-// token. It is sized by its labels, so that nothing overlaps or is cut, and each cell says its exact weight.
+// token. It is sized by its labels, so that nothing overlaps or is cut, and each cell says its exact weight
+// unless there are too many.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
-#include <bahdanau/decode/translation.hpp>
 #include <bahdanau/io/atomic_file.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/plot/label.hpp>
 #include <bahdanau/plot/svg.hpp>
 #include <bahdanau/plot/weights.hpp>
@@ -75,6 +77,8 @@ class HeatmapPicture {
  private:
   static constexpr double margin = 16, gap = 7, bar_width = 14, tick_font = 11, title_font = 16;
   static constexpr double longest_label = 16;  // ems; the tooltip has the whole token
+  static constexpr std::size_t most_tips =
+      40'000;  // cells; with more, tips would make a file of many megabytes
 
   static std::vector<std::string> labels(const std::vector<std::string>& tokens) {
     std::vector<std::string> result;
@@ -106,16 +110,24 @@ class HeatmapPicture {
   }
 
   void write_cells(std::string& out) const {
-    const std::string size = attribute("width", cell_) + attribute("height", cell_);
+    const bool tips = rows_.size() * columns_.size() <= most_tips;
     out += "<g stroke=\"#dfe5ec\" stroke-width=\"1\">\n";
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      for (std::size_t j = 0; j < columns_.size(); ++j) {
+      for (std::size_t j = 0, next = 0; j < columns_.size(); j = next) {
         const float weight = translation_.attention(i, j);
+        const Colour colour = weight_colour(weight);
+        // Without tips, cells of one colour are drawn as one.
+        next = j + 1;
+        while (!tips && next < columns_.size() && weight_colour(translation_.attention(i, next)) == colour)
+          ++next;
         out += "<rect" + attribute("x", column_middle(j) - cell_ / 2) +
-               attribute("y", row_middle(i) - cell_ / 2) + size +
-               attribute("fill", weight_colour(weight).hex()) + "><title>" +
-               escape_xml(translation_.target[i]) + " \u2190 " + escape_xml(translation_.source[j]) + ": " +
-               exact_digits(weight) + "</title></rect>\n";
+               attribute("y", row_middle(i) - cell_ / 2) +
+               attribute("width", cell_ * static_cast<double>(next - j)) + attribute("height", cell_) +
+               attribute("fill", colour.hex());
+        out += !tips ? "/>\n"
+                     : "><title>" + escape_xml(translation_.target[i]) + " \u2190 " +
+                           escape_xml(translation_.source[j]) + ": " + exact_digits(weight) +
+                           "</title></rect>\n";
       }
     }
     out += "</g>\n";

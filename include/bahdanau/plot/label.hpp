@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -91,13 +90,6 @@ std::string elide(std::string_view text, Number limit, Width width) {
     if (total + dots <= limit) kept = static_cast<std::size_t>(bytes.data() - text.data()) + bytes.size();
   });
   return total <= limit ? std::string(text) : std::string(text.substr(0, kept)).append("\u2026");
-}
-
-/// The shortest digits that read back as the same number, whatever the locale.
-template <class Number>
-std::string exact_digits(Number value) {
-  char buffer[64];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 }  // namespace bahdanau::detail

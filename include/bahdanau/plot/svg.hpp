@@ -2,10 +2,10 @@
 // Everything is a string that grows; the same input gives the same bytes.
 #pragma once
 
-#include <charconv>
 #include <string>
 #include <string_view>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/plot/label.hpp>
 
 namespace bahdanau::detail {
@@ -35,14 +35,6 @@ inline std::string escape_xml(std::string_view text) {
     }
   }
   return result;
-}
-
-/// A number with a fixed count of decimals, a point whatever the locale, and no negative zero.
-inline std::string fixed_digits(double value, int decimals) {
-  char buffer[400];  // 1e300 has 301 digits
-  auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals).ptr;
-  std::string result(buffer, end);
-  return result.find_first_not_of("-0.") == result.npos && result.front() == '-' ? result.substr(1) : result;
 }
 
 /// A coordinate: hundredths of a pixel, without zeros at the end.

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/core/digits.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/plot/label.hpp>
 #include <bahdanau/plot/weights.hpp>
 

@@ -9,9 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/shape.hpp>
-#include <bahdanau/decode/translation.hpp>
+#include <bahdanau/model/translation.hpp>
 #include <bahdanau/plot/label.hpp>
 
 namespace bahdanau::detail {

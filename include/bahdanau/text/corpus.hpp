@@ -130,7 +130,7 @@ class Corpus {
   static Corpus make(const std::string& where, const Side& source, const Side& target,
                      const CorpusOptions& options, const std::optional<Vocabularies>& given) {
     if (source.sentences.empty()) fail(where, "at least one sentence pair", "none");
-    if (options.max_length == 0) fail(where, "a max_length of at least 1", "0");
+    options.text().check(where);
     Corpus corpus(given ? *given
                         : Vocabularies{Vocabulary::of_counts(source.counter, options.min_frequency),
                                        Vocabulary::of_counts(target.counter, options.min_frequency),

@@ -33,12 +33,28 @@ inline CodePoint code_point(std::string_view where, std::string_view line, std::
   return {value, static_cast<std::size_t>(bytes)};
 }
 
+/// Whether it steers a terminal or ends a line instead of being written: U+0000 to 1F and U+007F to 9F.
+inline bool is_control(utf8proc_int32_t value) { return value < 0x20 || (value >= 0x7F && value < 0xA0); }
+
 /// Throws unless the text is UTF-8.
 inline void require_utf8(std::string_view where, std::string_view line) {
   for (std::size_t i = 0; i < line.size();) i += code_point(where, line, i).bytes;
 }
 
-/// Calls `emit` with each code point in UTF-8, in lower case if asked, NBSP and U+202F turned into spaces.
+/// The text, which is UTF-8, with a space for each control character.
+inline std::string without_controls(std::string_view line) {
+  std::string result;
+  result.reserve(line.size());
+  for (std::size_t i = 0; i < line.size();) {
+    const auto [value, bytes] = code_point("text", line, i);
+    result.append(is_control(value) ? " " : line.substr(i, bytes));
+    i += bytes;
+  }
+  return result;
+}
+
+/// Calls `emit` with each code point in UTF-8, in lower case if asked; NBSP, U+202F and control characters
+/// become spaces.
 template <class Emit>
 void fold(std::string_view where, std::string_view line, bool lowercase, Emit emit) {
   for (std::size_t i = 0; i < line.size();) {
@@ -46,8 +62,8 @@ void fold(std::string_view where, std::string_view line, bool lowercase, Emit em
     char ascii = line[i];
     if (bytes == 1) {
       if (lowercase && ascii >= 'A' && ascii <= 'Z') ascii = static_cast<char>(ascii - 'A' + 'a');
-      emit(std::string_view(&ascii, 1));
-    } else if (value == 0x00A0 || value == 0x202F) {
+      emit(is_control(value) ? std::string_view(" ") : std::string_view(&ascii, 1));
+    } else if (value == 0x00A0 || value == 0x202F || is_control(value)) {
       emit(std::string_view(" "));
     } else if (utf8proc_int32_t lower = lowercase ? utf8proc_tolower(value) : value; lower != value) {
       utf8proc_uint8_t encoded[4];
@@ -62,8 +78,8 @@ void fold(std::string_view where, std::string_view line, bool lowercase, Emit em
 
 }  // namespace detail
 
-/// The line with plain spaces, in lower case if asked, and with a space before each of `, . ! ?` that has
-/// none. Throws for text that is not UTF-8, with the offset of the byte.
+/// The line with plain spaces, also for control characters, in lower case if asked, and with a space before
+/// each of `, . ! ?` that has none. Throws for text that is not UTF-8, with the offset of the byte.
 inline std::string normalize(std::string_view line, bool lowercase = true) {
   std::string result;
   result.reserve(line.size() + 8);

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <istream>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
+#include <bahdanau/text/lines.hpp>
 #include <bahdanau/text/normalize.hpp>
 
 namespace bahdanau {
@@ -30,10 +30,11 @@ struct SentencePair {
 
 namespace detail {
 
-/// Whether nothing but spaces is in it, of the three kinds that become plain ones.
+/// Whether nothing but spaces is in it, and what becomes one.
 inline bool is_blank(std::string_view sentence) {
   while (!sentence.empty()) {
-    const std::size_t bytes = sentence.starts_with(' ')              ? 1
+    const auto first = static_cast<unsigned char>(sentence.front());
+    const std::size_t bytes = first <= 0x20U || first == 0x7FU       ? 1
                               : sentence.starts_with("\xC2\xA0")     ? 2  // NBSP
                               : sentence.starts_with("\xE2\x80\xAF") ? 3  // U+202F
                                                                      : 0;
@@ -57,23 +58,21 @@ enum class BadLines { fail, skip };
 class PairReader {
  public:
   /// No sentence is as long as this many bytes; a file without line ends is.
-  static constexpr std::size_t longest_line = std::size_t{1} << 20;
+  static constexpr std::size_t longest_line = detail::LineReader::longest;
 
   /// Opens a file, or whatever else can be read; throws with the operating system's reason if it cannot.
   explicit PairReader(const std::filesystem::path& path, BadLines bad_lines = BadLines::fail)
-      : name_(path.string()), bad_lines_(bad_lines), file_(open(path)), stream_(file_.get()) {}
+      : bad_lines_(bad_lines), file_(open(path)), lines_(*file_, path.string()) {}
 
   /// Reads a stream that outlives this object; `name` stands in messages for the path.
   PairReader(std::istream& stream, std::string name, BadLines bad_lines = BadLines::fail)
-      : name_(std::move(name)), bad_lines_(bad_lines), stream_(&stream) {
-    if (!stream) fail(name_, "text that can be read", "a stream that has failed already");
-  }
+      : bad_lines_(bad_lines), lines_(stream, std::move(name)) {}
 
   /// Fills `pair` from the next line and says whether there was one. Throws `path:line: expected X, got Y`
   /// for a line without a tab, with an empty side, beyond `longest_line` or not in UTF-8; another call goes
   /// on with the line after it.
   bool next(SentencePair& pair) {
-    while (read_line()) {
+    while (lines_.next()) {
       try {
         split(pair);
         return true;
@@ -86,9 +85,9 @@ class PairReader {
   }
 
   /// The number of the line that was read last: 1 for the first, 0 before it.
-  std::size_t line() const { return line_; }
+  std::size_t line() const { return lines_.line(); }
   /// `path:line` of that line, for messages about it.
-  std::string where() const { return name_ + ":" + detail::text(line_); }
+  std::string where() const { return lines_.where(); }
   /// How many lines `BadLines::skip` has left out.
   std::size_t skipped() const { return skipped_; }
 
@@ -102,28 +101,8 @@ class PairReader {
     return file;
   }
 
-  bool read_line() {
-    // Not std::getline, which would take a file without line ends into memory as a whole.
-    stream_->getline(buffer_.get(), static_cast<std::streamsize>(longest_line + 1));
-    const auto count = static_cast<std::size_t>(stream_->gcount());
-    if (stream_->bad()) fail(name_, "text that can be read", "an error after line " + detail::text(line_));
-    cut_ = stream_->fail() && !stream_->eof();
-    // A line's end is counted where there was one.
-    text_ = {buffer_.get(), count - (stream_->good() ? 1 : 0)};
-    if (line_ == 0 && text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
-    if (stream_->eof() && text_.empty()) return false;
-    ++line_;
-    if (cut_) {
-      stream_->clear();
-      stream_->ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-    }
-    if (text_.ends_with('\r')) text_.remove_suffix(1);
-    return true;
-  }
-
   void split(SentencePair& pair) const {
-    if (cut_) fail(where(), "a line of at most " + detail::text(longest_line) + " bytes", "a longer one");
-    const std::string_view line = text_;
+    const std::string_view line = lines_.line_text();
     const std::size_t tab = line.find('\t');
     if (tab == line.npos)
       fail(where(), "a source, a tab and a target", line.empty() ? "an empty line" : "a line without a tab");
@@ -140,14 +119,10 @@ class PairReader {
     return sentence;
   }
 
-  std::string name_;
   BadLines bad_lines_;
   std::unique_ptr<std::istream> file_;  // null for a stream of the caller's
-  std::istream* stream_;
-  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(longest_line + 1);
-  std::string_view text_;  // the line, in the buffer
-  bool cut_ = false;       // it goes on beyond it
-  std::size_t line_ = 0, skipped_ = 0;
+  detail::LineReader lines_;
+  std::size_t skipped_ = 0;
 };
 
 }  // namespace bahdanau

@@ -36,12 +36,21 @@ struct TextOptions {
   bool lowercase = true;
   std::size_t max_length = 10;
 
+  /// No sentence is as long; a file that asks for more would only make the reader run out of memory.
+  static constexpr std::size_t longest = 65536;
+
   bool operator==(const TextOptions&) const = default;
+
+  /// Throws for a `max_length` out of range.
+  void check(std::string_view where) const {
+    if (max_length >= 1 && max_length <= longest) return;
+    fail(where, "a max_length from 1 to " + detail::text(longest), detail::text(max_length));
+  }
 };
 
 namespace detail {
 
-/// What stands between single or repeated spaces.
+/// What stands between spaces, single or repeated.
 inline std::vector<std::string> split_on_spaces(std::string_view line) {
   std::vector<std::string> result;
   for (std::size_t begin = line.find_first_not_of(' '); begin != line.npos;) {
@@ -55,12 +64,13 @@ inline std::vector<std::string> split_on_spaces(std::string_view line) {
 }  // namespace detail
 
 /// A sentence's tokens: normalised words, folded code points without spaces, or the text split and left
-/// alone. Throws for text that is not UTF-8, with the offset of the byte.
+/// alone. Control characters, a tab say, count as spaces. Throws for text that is not UTF-8, with the offset
+/// of the byte.
 inline std::vector<std::string> tokenize(std::string_view sentence, const TextOptions& options) {
   if (options.tokens == Tokens::words) return detail::split_on_spaces(normalize(sentence, options.lowercase));
   if (options.tokens == Tokens::none) {
     detail::require_utf8("tokenize", sentence);
-    return detail::split_on_spaces(sentence);
+    return detail::split_on_spaces(detail::without_controls(sentence));
   }
   std::vector<std::string> result;
   detail::fold("tokenize", sentence, options.lowercase, [&result](std::string_view character) {
@@ -71,7 +81,10 @@ inline std::vector<std::string> tokenize(std::string_view sentence, const TextOp
 
 /// The tokens as a line of text: joined by spaces, and characters without.
 inline std::string detokenize(const std::vector<std::string>& tokens, Tokens kind) {
+  std::size_t size = tokens.size();
+  for (const std::string& token : tokens) size += token.size();
   std::string result;
+  result.reserve(size);
   for (const std::string& token : tokens) {
     if (kind != Tokens::characters && &token != &tokens.front()) result += ' ';
     result += token;

@@ -61,7 +61,8 @@ class TokenCounter {
 class Vocabulary {
  public:
   /// Takes the tokens in the order of their ids; throws if the reserved ones are not the first four, in
-  /// order, if a token stands twice, and for one that is not UTF-8.
+  /// order, if a token stands twice, and for one that is not UTF-8 or holds control characters: it would end
+  /// lines and steer terminals where translations are written.
   explicit Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
     require_size(tokens_.size());
     ids_.reserve(tokens_.size());
@@ -71,7 +72,12 @@ class Vocabulary {
         fail("Vocabulary", "token " + detail::text(i) + " to be \"" + std::string(reserved::names[i]) + "\"",
              detail::quote(token), reserved_hint);
       }
-      detail::require_utf8("Vocabulary: token " + detail::text(i), token);
+      const std::string where = "Vocabulary: token " + detail::text(i);
+      for (std::size_t at = 0; at < token.size();) {
+        const auto [value, bytes] = detail::code_point(where, token, at);
+        if (detail::is_control(value)) fail(where, "no control characters", detail::quote(token));
+        at += bytes;
+      }
       auto [place, inserted] = ids_.emplace(token, static_cast<Token>(i));
       if (!inserted) {
         fail("Vocabulary", "distinct tokens",

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <bahdanau/io/json.hpp>
+#include <bahdanau/io/json_value.hpp>
+#include <bahdanau/io/json_writer.hpp>
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/nn/weights.hpp>
 #include <bahdanau/train/report.hpp>
@@ -40,59 +41,88 @@ struct CheckpointBlocks {
 
 namespace detail {
 
-template <class Json>
-Json to_json(const Loss& loss) {
-  return {loss.nats, loss.tokens, loss.sum};
-}
-template <class Json>
-Loss loss_from(const Json& j) {
-  return {j.at(0).template get<double>(), j.at(1).template get<std::size_t>(),
-          j.at(2).template get<double>()};
+inline JsonArray to_json(const Loss& loss) {
+  return JsonArray().add(loss.nats).add(loss.tokens).add(loss.sum);
 }
 
-template <class Json>
-Json to_json(const CheckpointState& s) {
-  Json epochs = Json::array();
-  for (const EpochReport& e : s.report.epochs)
-    epochs.push_back({{"epoch", e.epoch},
-                      {"training", to_json<Json>(e.training)},
-                      {"validation", e.validation ? to_json<Json>(*e.validation) : Json()},
-                      {"seconds", e.seconds},
-                      {"rate", e.rate_factor},
-                      {"best", e.best}});
-  return {{"epoch", s.epoch},
-          {"batch", s.batch},
-          {"batches", s.batches},
-          {"optimizer_steps", s.optimizer_steps},
-          {"schedule", {s.schedule.factor, s.schedule.best, s.schedule.epochs, s.schedule.waiting}},
-          {"running", to_json<Json>(s.running)},
-          {"seconds", s.seconds},
-          {"best_epoch", s.report.best_epoch},
-          {"epochs", epochs},
-          {"settings", s.settings}};
+inline JsonObject to_json(const EpochReport& e) {
+  JsonObject out;
+  out.add("epoch", e.epoch).add("training", to_json(e.training));
+  if (e.validation) out.add("validation", to_json(*e.validation));
+  return out.add("seconds", e.seconds).add("rate", e.rate_factor).add("best", e.best);
 }
 
-template <class Json>
-CheckpointState checkpoint_state_from(const Json& j) {
+inline JsonObject to_json(const CheckpointState& s) {
+  JsonArray schedule, epochs;
+  JsonObject settings;
+  schedule.add(s.schedule.factor).add(s.schedule.best).add(s.schedule.epochs).add(s.schedule.waiting);
+  for (const EpochReport& e : s.report.epochs) epochs.add(to_json(e));
+  for (const auto& [key, value] : s.settings) settings.add(key, value);
+  JsonObject out;
+  out.add("epoch", s.epoch).add("batch", s.batch).add("batches", s.batches);
+  out.add("optimizer_steps", s.optimizer_steps).add("schedule", schedule);
+  out.add("running", to_json(s.running)).add("seconds", s.seconds);
+  return out.add("best_epoch", s.report.best_epoch).add("epochs", epochs).add("settings", settings);
+}
+
+inline void read_loss(JsonValues& in, Loss& loss) {
+  const std::size_t count = in.array("an array of nats, tokens and their sum", [&](std::size_t i) {
+    if (i == 1) {
+      loss.tokens = in.whole();
+    } else {
+      (i == 0 ? loss.nats : loss.sum) = in.number();
+    }
+  });
+  if (count != 3) in.refuse("an array of 3 numbers", text(count));
+}
+
+inline void read_schedule(JsonValues& in, ScheduleState& schedule) {
+  const std::size_t count = in.array("an array of factor, best, epochs and waiting", [&](std::size_t i) {
+    if (i < 2) {
+      (i == 0 ? schedule.factor : schedule.best) = in.number();
+    } else {
+      (i == 2 ? schedule.epochs : schedule.waiting) = in.whole();
+    }
+  });
+  if (count != 4) in.refuse("an array of 4 numbers", text(count));
+}
+
+inline EpochReport read_epoch(JsonValues& in) {
+  EpochReport e;
+  in.object({{"epoch", "a number", [&] { e.epoch = in.whole(); }},
+             {"training", "an array", [&] { read_loss(in, e.training); }},
+             {"validation", "an array",
+              [&] {
+                if (!in.is_null()) read_loss(in, e.validation.emplace());
+              },
+              false},
+             {"seconds", "a number", [&] { e.seconds = in.number(); }},
+             {"rate", "a number", [&] { e.rate_factor = in.number(); }},
+             {"best", "true or false", [&] { e.best = in.boolean(); }}});
+  return e;
+}
+
+inline CheckpointState checkpoint_state_from(JsonValues in) {
   CheckpointState s;
-  s.epoch = j.at("epoch");
-  s.batch = j.at("batch");
-  s.batches = j.at("batches");
-  s.optimizer_steps = j.at("optimizer_steps");
-  const auto& schedule = j.at("schedule");
-  s.schedule = {schedule.at(0), schedule.at(1), schedule.at(2), schedule.at(3)};
-  s.running = loss_from(j.at("running"));
-  s.seconds = j.at("seconds");
-  s.report.best_epoch = j.at("best_epoch");
-  for (const auto& e : j.at("epochs")) {
-    EpochReport r{.epoch = e.at("epoch"), .training = loss_from(e.at("training"))};
-    if (!e.at("validation").is_null()) r.validation = loss_from(e.at("validation"));
-    r.seconds = e.at("seconds");
-    r.rate_factor = e.at("rate");
-    r.best = e.at("best");
-    s.report.epochs.push_back(r);
-  }
-  s.settings = j.at("settings").template get<std::map<std::string, std::string>>();
+  const auto read_epochs = [&] {
+    in.array("an array of epochs", [&](std::size_t) { s.report.epochs.push_back(read_epoch(in)); });
+  };
+  const auto read_settings = [&] {
+    in.members([&](const std::string& key) {
+      if (!s.settings.emplace(key, in.string()).second) in.refuse_twice(key);
+    });
+  };
+  in.object({{"epoch", "a number", [&] { s.epoch = in.whole(); }},
+             {"batch", "a number", [&] { s.batch = in.whole(); }},
+             {"batches", "a number", [&] { s.batches = in.whole(); }},
+             {"optimizer_steps", "a number", [&] { s.optimizer_steps = in.whole(); }},
+             {"schedule", "an array", [&] { read_schedule(in, s.schedule); }},
+             {"running", "an array", [&] { read_loss(in, s.running); }},
+             {"seconds", "a number", [&] { s.seconds = in.number(); }},
+             {"best_epoch", "a number", [&] { s.report.best_epoch = in.whole(); }},
+             {"epochs", "an array", read_epochs},
+             {"settings", "an object", read_settings}});
+  in.finish();
   return s;
 }
 
@@ -114,7 +144,7 @@ void write_checkpoint(const std::filesystem::path& path, const CheckpointState& 
                       const ParameterList& list, const CheckpointBlocks<B>& blocks) {
   SafetensorsWriter file;
   file.metadata("format", "\"bahdanau-checkpoint/1\"");
-  file.metadata("state", detail::to_json<nlohmann::json>(state).dump());
+  file.metadata("state", detail::to_json(state).text());
   detail::for_blocks(blocks, [&](const std::string& prefix, const ParameterBlock<B>& block) {
     for (const auto& entry : list.entries())
       file.add(prefix + entry.name, {entry.parameter.shape.size()}, block.read(entry.parameter));
@@ -132,18 +162,14 @@ CheckpointState read_checkpoint(const std::filesystem::path& path,
   const auto found = file.metadata().find("state");
   if (found == file.metadata().end())
     fail(path.string(), "a checkpoint", "a file without metadata \"state\"");
-  CheckpointState state;
-  try {
-    state = detail::checkpoint_state_from(detail::parse_json(path.string(), found->second, 6));
-  } catch (const nlohmann::json::exception& e) {
-    fail(path.string(), "the state of a checkpoint", "something else", e.what());
-  }
+  CheckpointState state =
+      detail::checkpoint_state_from({path.string() + ": metadata \"state\"", found->second, /*max_depth=*/6});
   for (const auto& [key, value] : settings) {
     const auto before = state.settings.find(key);
     const std::string got = before == state.settings.end() ? "none" : before->second;
     if (got != value)
       fail(path.string(), key + " " + got + ", as when the checkpoint was made", value,
-           "resume with the same settings and data, or start anew with another checkpoint file");
+           "resume with the same settings and data, or start anew without --resume");
   }
   std::vector<std::vector<typename B::Scalar>> numbers;
   detail::for_blocks(blocks, [&](const std::string& prefix, const ParameterBlock<B>&) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include <bahdanau/autograd/ops/common.hpp>
@@ -71,6 +72,19 @@ struct StepScale {
 
 namespace detail {
 
+/// Throws `where: expected <what>, got x` unless the number is finite, at least `least` and below `limit`.
+inline void require_number(std::string_view where, std::string_view what, double x, double least = 0,
+                           double limit = std::numeric_limits<double>::infinity()) {
+  if (!(x >= least && x < limit)) fail(where, what, number_text(x));  // so for NaN too
+}
+/// A share from 0 up to, not including, 1.
+inline void require_share(std::string_view where, double x) {
+  require_number(where, "a number from 0 up to, not including, 1", x, 0, 1);
+}
+inline void require_not_negative(std::string_view where, double x) {
+  require_number(where, "a number of at least 0", x);
+}
+
 template <Backend B>
 void adam_update(double rate, double beta1, double beta2, double epsilon, double keep, double clip,
                  OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients) {
@@ -94,6 +108,14 @@ struct Adam {
   double rate = 0.001;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
+  /// Throws for settings that are no numbers, or out of range.
+  void check() const {
+    detail::require_not_negative("Adam.rate", rate);
+    detail::require_share("Adam.beta1", beta1);
+    detail::require_share("Adam.beta2", beta2);
+    detail::require_not_negative("Adam.epsilon", epsilon);
+  }
+
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
@@ -109,6 +131,14 @@ struct AdamW {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double decay = 0.01;
 
+  void check() const {
+    detail::require_not_negative("AdamW.rate", rate);
+    detail::require_share("AdamW.beta1", beta1);
+    detail::require_share("AdamW.beta2", beta2);
+    detail::require_not_negative("AdamW.epsilon", epsilon);
+    detail::require_not_negative("AdamW.decay", decay);
+  }
+
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
@@ -123,6 +153,11 @@ struct Sgd {
   static constexpr std::string_view name = "sgd";
   double rate = 0.1;
   double momentum = 0;
+
+  void check() const {
+    detail::require_not_negative("Sgd.rate", rate);
+    detail::require_share("Sgd.momentum", momentum);
+  }
 
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
@@ -142,6 +177,12 @@ struct Adadelta {
   static constexpr std::string_view name = "adadelta";
   double rate = 1;
   double rho = 0.95, epsilon = 1e-6;
+
+  void check() const {
+    detail::require_not_negative("Adadelta.rate", rate);
+    detail::require_share("Adadelta.rho", rho);
+    detail::require_not_negative("Adadelta.epsilon", epsilon);
+  }
 
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,

@@ -28,7 +28,8 @@ struct TrainerOptions {
   Progress progress = Progress::automatic;
   std::filesystem::path checkpoint{};  // where to keep one; empty: nowhere
   std::size_t checkpoint_every = 0;    // batches; 0: after every epoch
-  double checkpoint_seconds = 1;       // at least so long after the one before; the last epoch's always comes
+  double checkpoint_seconds = 1;       // at least so long, and 20 times what it takes to write, after the one
+                                       // before; the last epoch's always comes. 0: as often as asked
   bool resume = false;                 // go on from the checkpoint, if there is one
   std::function<void(const EpochReport&)> on_epoch{};
 };

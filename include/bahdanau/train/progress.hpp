@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <string>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <bahdanau/core/terminal.hpp>
 #include <bahdanau/train/report.hpp>
 
 namespace bahdanau {
@@ -75,11 +75,12 @@ class ProgressDisplay {
     draw(so_far, static_cast<double>(done) / static_cast<double>(batches));
   }
 
-  /// After an epoch: lines come at most once a second, but the first and the last always.
-  void epoch(const EpochReport& report) {
+  /// After an epoch, which may be the last although there should have been more. Lines come at most once a
+  /// second, but the first and the last always.
+  void epoch(const EpochReport& report, bool last = false) {
     if (kind_ == Progress::bar) draw(report, 1);
     if (kind_ != Progress::lines) return;
-    const bool due = report.epoch == first_ || report.epoch == epochs_ || since(drawn_) >= 1;
+    const bool due = report.epoch == first_ || report.epoch == epochs_ || last || since(drawn_) >= 1;
     if (!due) return;
     std::fprintf(stderr, "%s  left %s\n", epoch_text(report, epochs_).c_str(), left(report.epoch, 1).c_str());
     drawn_ = Clock::now();
@@ -101,16 +102,10 @@ class ProgressDisplay {
     return done <= 0 ? "?" : duration_text(since(start_) / done * todo);
   }
 
-  // Columns of the terminal; 80 where it does not say.
-  static std::size_t columns() {
-    winsize size{};
-    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-  }
-
   void draw(const EpochReport& report, double part) {
     constexpr std::size_t widest = 20, narrowest = 5;
     // A line that reached the edge would wrap, and the next one would no longer be drawn over it.
-    const std::size_t room = columns() - 1;
+    const std::size_t room = detail::terminal_columns(STDERR_FILENO) - 1;
     const std::string rest = "  left " + left(report.epoch, part);
     std::string text = epoch_text(report, epochs_) + rest;
     if (text.size() > room) text = epoch_text(report, epochs_, false) + rest;

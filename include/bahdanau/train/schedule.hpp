@@ -12,7 +12,7 @@ namespace bahdanau {
 struct Schedule {
   std::size_t warm_up = 0;   // steps over which the rate rises linearly from 0
   std::size_t patience = 0;  // epochs without a better loss before it decays; 0: never
-  double decay = 0.5;        // what it is multiplied with then
+  double decay = 0.5;        // what it is multiplied with then, above 0 and at most 1
 };
 
 /// Where a schedule stands; plain numbers, kept in checkpoints.

@@ -2,6 +2,7 @@
 // Seed, data and settings decide the result to the bit; threads, interruptions and the display do not.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -10,6 +11,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/train/batches.hpp>
@@ -36,11 +40,16 @@ class Trainer {
         good_(model.parameters()),
         best_(model.parameters()) {
     if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
+    if (const double decay = options_.schedule.decay; !(decay > 0 && decay <= 1))
+      fail("Schedule.decay", "a factor above 0 and at most 1", detail::number_text(decay));
   }
 
   /// Trains for `epochs`, or until `stop`. With a validation set the model ends with the weights of the epoch
-  /// that did best on it. Throws where the loss is no longer finite; the model then has its weights from
-  /// before that epoch.
+  /// that did best on it. Throws where weights or a loss are no longer finite; the model then has those of
+  /// the last epoch that ended well, or of the best one on the validation set.
+  ///
+  /// Called again it trains for `epochs` more: the weights, the optimizer's moments and the dropout masks go
+  /// on; the count of epochs, the order of the pairs and the schedule start anew.
   TrainingReport fit(const Corpus& corpus) { return run(corpus, nullptr); }
   TrainingReport fit(const Corpus& corpus, const Corpus& validation) { return run(corpus, &validation); }
 
@@ -63,8 +72,9 @@ class Trainer {
     while (state_.epoch < options_.epochs && !stop_) {
       EpochReport report = train_epoch(corpus, validation, display);
       if (validation) report.validation = evaluate(*validation);
+      require_sound(report, corpus);
       finish_epoch(report, validation != nullptr);
-      display.epoch(report);
+      display.epoch(report, stop_);
       if (checkpoint_due() || (!options_.checkpoint.empty() && (stop_ || state_.epoch == options_.epochs)))
         save(validation);
       if (options_.on_epoch) options_.on_epoch(report);
@@ -78,19 +88,18 @@ class Trainer {
     using Clock = std::chrono::steady_clock;
     const EpochPlan plan(corpus, options_.batch, options_.grouping,
                          random::Key{options_.seed}.derive(7).derive(state_.epoch));
-    if (state_.batch == 0) copy_weights(good_);
     EpochReport report{.epoch = state_.epoch + 1};
     const auto start = Clock::now();
     const double before = state_.seconds;
     for (; state_.batch < plan.batches();) {
       training_.scale_rate(state_.schedule.at(options_.schedule, training_.optimizer_state().steps));
       const Loss loss = training_.loss(make_batch(corpus, plan.pairs(state_.batch)));
-      if (!std::isfinite(loss.sum)) give_up("a finite loss", loss.sum);
+      if (!std::isfinite(loss.sum)) give_up(this_batch(), "a finite loss", loss.sum);
       training_.backward();
       try {
         training_.step();
       } catch (const Error&) {
-        give_up("a finite gradient of the loss", loss.sum);
+        give_up(this_batch(), "a finite gradient of the loss", loss.sum);
       }
       state_.running += loss;
       ++state_.batch;
@@ -99,8 +108,10 @@ class Trainer {
       report.seconds = state_.seconds;
       display.batch(report, state_.batch, plan.batches());
       if (options_.checkpoint_every != 0 && state_.batch % options_.checkpoint_every == 0 &&
-          state_.batch < plan.batches() && checkpoint_due())
+          state_.batch < plan.batches() && checkpoint_due()) {
+        require_finite_weights(this_batch());
         save(validation);
+      }
     }
     report.training = state_.running;
     report.seconds = state_.seconds;
@@ -116,6 +127,7 @@ class Trainer {
       state_.report.best_epoch = report.epoch;
       if (validated) copy_weights(best_);
     }
+    copy_weights(good_);
     state_.report.epochs.push_back(report);
     state_.schedule.observe(options_.schedule, report.criterion());
     state_.running = {};
@@ -143,12 +155,44 @@ class Trainer {
     return total;
   }
 
-  [[noreturn]] void give_up(std::string_view expected, double loss) {
-    model_->weights() = good_;
-    fail(
-        "training, epoch " + detail::text(state_.epoch + 1) + ", batch " + detail::text(state_.batch + 1),
-        expected, "a loss of " + std::to_string(loss),
-        "the model has its weights from before this epoch; lower the learning rate or the bound of clipping");
+  /// Throws, with the last good weights in the model, unless an epoch has ended well. Without a validation
+  /// set a few pairs stand for all: weights can be finite, and too large to give a finite loss.
+  void require_sound(const EpochReport& report, const Corpus& corpus) {
+    const std::string where = "training, end of epoch " + detail::text(report.epoch);
+    require_finite_weights(where);
+    if (report.validation) {
+      if (!std::isfinite(report.validation->sum))
+        give_up(where, "a finite validation loss", report.validation->sum);
+      return;
+    }
+    constexpr std::size_t few = 16;
+    std::vector<std::size_t> pairs;
+    const std::size_t apart = (corpus.size() + few - 1) / few;
+    for (std::size_t i = 0; i < corpus.size(); i += apart) pairs.push_back(i);
+    const Loss loss = training_.evaluate(make_batch(corpus, pairs));
+    if (!std::isfinite(loss.sum)) give_up(where, "a finite loss", loss.sum);
+  }
+
+  void require_finite_weights(std::string_view where) {
+    const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
+    // A sum has no number where one of its terms has none.
+    if (const double sum = Backend::sum(weights.size(), weights.data()); !std::isfinite(sum))
+      give_up(where, "finite weights", sum);
+  }
+
+  std::string this_batch() const {
+    return "training, epoch " + detail::text(state_.epoch + 1) + ", batch " + detail::text(state_.batch + 1);
+  }
+
+  /// Puts the last good weights back and throws.
+  [[noreturn]] void give_up(std::string_view where, std::string_view expected, double got) {
+    const bool validated = state_.settings.at("validation") != "none" && state_.report.best_epoch > 0;
+    const std::uint64_t epoch = validated ? state_.report.best_epoch : state_.epoch;
+    model_->weights() = validated ? best_ : good_;
+    fail(where, expected, detail::number_text(got),
+         "the model has " +
+             (epoch == 0 ? "its first weights" : "the weights of epoch " + detail::text(epoch)) +
+             "; lower the learning rate or the bound of clipping");
   }
 
   void copy_weights(ParameterBlock<Backend>& to) const { to = model_->weights(); }
@@ -163,20 +207,34 @@ class Trainer {
     auto& optimizer = training_.optimizer_state();
     return {&model_->weights(), &optimizer.first, &optimizer.second, validation ? &best_ : nullptr, &good_};
   }
+  static double seconds_since(std::chrono::steady_clock::time_point t) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
+  }
   bool checkpoint_due() const {
-    using Seconds = std::chrono::duration<double>;
-    return !options_.checkpoint.empty() &&
-           Seconds(std::chrono::steady_clock::now() - saved_).count() >= options_.checkpoint_seconds;
+    // Writing a large one must not take more than a small part of the time.
+    const double apart =
+        options_.checkpoint_seconds > 0 ? std::max(options_.checkpoint_seconds, 20 * saving_) : 0;
+    return !options_.checkpoint.empty() && seconds_since(saved_) >= apart;
   }
   void save(const Corpus* validation) {
-    saved_ = std::chrono::steady_clock::now();
+    const auto start = std::chrono::steady_clock::now();
     state_.batches = training_.batches();
     state_.optimizer_steps = training_.optimizer_state().steps;
     write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validation));
+    saving_ = seconds_since(start);
+    saved_ = std::chrono::steady_clock::now();
   }
   void restore(const Corpus* validation) {
+    const ParameterBlock<Backend> before = model_->weights();
     state_ = read_checkpoint<Backend>(options_.checkpoint, state_.settings, model_->parameters(),
                                       blocks(validation));
+    if (const std::uint64_t begun = state_.epoch + (state_.batch > 0 ? 1 : 0); begun > options_.epochs) {
+      model_->weights() = before;
+      fail(options_.checkpoint.string(),
+           "epochs of at least " + detail::text(begun) + ", which it has " +
+               (state_.batch > 0 ? "begun" : "done"),
+           detail::text(options_.epochs));
+    }
     training_.set_batches(state_.batches);
     training_.optimizer_state().steps = state_.optimizer_steps;
   }
@@ -223,6 +281,7 @@ class Trainer {
   ParameterBlock<Backend> good_, best_;
   CheckpointState state_;
   std::chrono::steady_clock::time_point saved_{};
+  double saving_ = 0;  // seconds that the last checkpoint took
   bool stop_ = false;
 };
 

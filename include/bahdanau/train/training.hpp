@@ -16,6 +16,7 @@
 #include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/optimizer.hpp>
+#include <bahdanau/train/shard_gradients.hpp>
 
 namespace bahdanau {
 
@@ -25,6 +26,12 @@ struct StepOptions {
   std::size_t threads = 0;     // 0: as many as there are cores; the results do not depend on it
   std::uint64_t seed = 0;      // of the dropout masks
   double label_smoothing = 0;  // the share of a target's probability that is spread over the vocabulary
+
+  /// Throws for settings that are no numbers, or out of range.
+  void check() const {
+    if (!(clip >= 0)) fail("clip", "a bound of at least 0", detail::number_text(clip));
+    detail::require_share("label_smoothing", label_smoothing);
+  }
 };
 
 /// Trains one model: `loss(batch)`, then `backward()`, then `step()`.
@@ -35,14 +42,18 @@ class Training {
   using Cell = typename Model::Cell;
   using Scalar = typename Model::Scalar;
 
-  /// The model must outlive this object.
+  /// The model must outlive this object. Throws for settings of the optimizer or the step that are no
+  /// numbers, or out of range.
   explicit Training(Model& model, Optimizer optimizer = {}, StepOptions options = {})
       : model_(&model),
         optimizer_(optimizer),
         options_(options),
         workers_(options.threads),
         gradients_(model.parameters()),
-        state_(model.parameters()) {}
+        state_(model.parameters()) {
+    options_.check();
+    if constexpr (requires { optimizer_.check(); }) optimizer_.check();
+  }
 
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow.
   /// Throws for a batch whose rows, lengths or tokens do not fit.
@@ -63,11 +74,15 @@ class Training {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
     const blas::SingleThreaded keep_to_this_thread;
-    workers_.run(used_, [&](std::size_t s) { shards_[s]->backward(); });
-    Backend::copy(shards_[0]->gradients.data(), gradients_.size(), gradients_.data());
-    for (std::size_t s = 1; s < used_; ++s)
-      detail::map_elements<Backend>(gradients_.size(), pointwise::Identity{}, Add<Scalar>{gradients_.data()},
-                                    detail::input(shards_[s]->gradients.data()));
+    Scalar* gradients = gradients_.data();
+    workers_.run(used_, [&](std::size_t s) {
+      const std::size_t begin = s * gradients_.size() / used_, end = (s + 1) * gradients_.size() / used_;
+      Backend::fill(gradients + begin, end - begin, Scalar(0));
+      shards_[s]->backward();
+    });
+    shard_gradients_.clear();
+    for (std::size_t s = 0; s < used_; ++s) shard_gradients_.add(shards_[s]->tape, *shards_[s]->deferred);
+    shard_gradients_.sum(workers_, gradients);
     has_gradients_ = true;
   }
 
@@ -96,18 +111,18 @@ class Training {
   void set_batches(std::uint64_t count) { batches_ = count; }
 
  private:
-  /// About as many rows as keep single-threaded matrix products fast; see the README on performance.
+  /// About as many rows as keep single-threaded matrix products fast.
   static constexpr std::size_t shard_rows = 32;
 
   /// A run of a batch's rows with everything that its passes need.
   struct Shard {
-    explicit Shard(const Model& model) : quiet(model.inference()), gradients(model.parameters()) {}
+    explicit Shard(const Model& model) : quiet(model.inference()), own_gradients(model.weights().size()) {}
 
     void forward(Tape<Backend>& on, const Model& model, const Batch& batch, std::size_t first,
-                 std::size_t count, const DropoutPlan& plan, double smoothing,
-                 WeightPanels<Backend>* panels) {
+                 std::size_t count, const DropoutPlan& plan, double smoothing, WeightPanels<Backend>* panels,
+                 Scalar* gradients) {
       on.reset();
-      on.bind(model.weights().data(), gradients.data(), panels);
+      on.bind(model.weights().data(), gradients, panels, own_gradients.data());
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
       model.encoder_network().run(on, model.encoder_input(source, plan), encoding);
@@ -137,13 +152,15 @@ class Training {
     }
 
     void backward() {
-      gradients.clear();
       tape.clear_gradients();
-      tape.play();
+      deferred = &tape.play_adjoints();
+      deferred->merge();
     }
 
     Tape<Backend> tape, quiet;  // one that records, one that does not
-    ParameterBlock<Backend> gradients;
+    // What few adjoints write, and only then: see OwnGradient.
+    typename Backend::template Storage<Scalar> own_gradients;
+    detail::DeferredWeightGradients<Backend>* deferred = nullptr;
     detail::Encoding<Cell, Backend> encoding;
     detail::DecoderPass<Cell, Backend> pass;
     std::vector<Index> labels;
@@ -162,7 +179,8 @@ class Training {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
       Shard& shard = *shards_[s];
-      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing, panels);
+      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing, panels,
+                    gradients_.data());
     });
     Loss total;
     for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;
@@ -176,6 +194,7 @@ class Training {
   ParameterBlock<Backend> gradients_;
   OptimizerState<Backend> state_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  detail::ShardGradients<Backend> shard_gradients_;
   std::size_t used_ = 0;
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   double rate_factor_ = 1;

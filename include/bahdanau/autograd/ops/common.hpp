@@ -55,6 +55,11 @@ const T* input(const T* data) {
   return data;
 }
 
+template <Backend B>
+const typename B::Scalar* input(const GradientPointer<B>& gradient) {
+  return gradient;
+}
+
 template <Backend A, Backend B>
 void require_same_tape(std::string_view where, const Variable<A>& a, const Variable<B>& b) {
   static_assert(

@@ -49,16 +49,31 @@ inline void require_rate(double rate) {
     fail("dropout", "a rate from 0 up to, not including, 1", std::to_string(rate));
 }
 
+/// y = x ⊙ f for a constant f.
+template <Backend B>
+void scale_by_constant(const Variable<B>& y, const Variable<B>& x, const Variable<B>& f) {
+  using T = typename B::Scalar;
+  map_elements<B>(x.size(), pointwise::Times{}, Store<T>{y.value}, input(x.value), input(f.value));
+  if (x.gradient)
+    x.tape->record([=] {
+      // y = x f  =>  dx += dy f
+      map_elements<B>(x.size(), pointwise::Times{}, Add<T>{x.gradient}, input(y.gradient), input(f.value));
+    });
+}
+
 }  // namespace detail
 
 /// y = x ⊙ mask. x [rows, cols]; `row_names` (on the tape, or null for 0, 1, ...) say which row is which.
 template <Backend B>
-Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* row_names = nullptr) {
+Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* row_names = nullptr,
+                    const Lane<B>& lane = {}) {
   detail::require_rate(mask.rate);
   if (mask.rate == 0) return x;
   const Variable<B> factors = x.tape->constant(x.shape);
   B::tabulate(x.rows(), x.cols(), detail::RowMask{mask, row_names}, factors.value);
-  return x * factors;
+  const Variable<B> y = x.tape->variable(x.shape, lane);
+  detail::scale_by_constant(y, x, factors);
+  return y;
 }
 
 /// The same for weights [pairs]: element (query, position in its span).

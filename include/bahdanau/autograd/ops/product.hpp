@@ -102,6 +102,12 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, 
           w.n);
 }
 
+/// Products with one weight share a lane where gradients of the weights are put off.
+template <Backend B>
+Lane<B> product_lane(const Variable<B>& w, std::size_t first) {
+  return {w.gradient.is_own() ? w.value + first : nullptr, Lane<B>::Kind::product};
+}
+
 /// Wᵀ for y = x W'ᵀ, W' being the columns of W from `first` on that x meets.
 template <Backend B>
 WeightMatrix<B> forward_weight(const Variable<B>& w, std::size_t first, std::size_t inputs) {
@@ -118,24 +124,28 @@ template <Backend B>
 void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first,
                    const Variable<B>* b) {
   using T = typename B::Scalar;
-  T* bias_gradient = b ? b->gradient : nullptr;
-  if (!(x.gradient || w.gradient || bias_gradient)) return;
-  const bool bias_leaf = b && b->leaf;
+  const Variable<B> bias = b ? *b : Variable<B>{};
+  if (!(x.gradient || w.gradient || bias.gradient)) return;
   x.tape->record([=] {
+    Tape<B>& tape = *x.tape;
     const std::size_t rows = x.rows(), inputs = x.cols(), outputs = w.rows(), stride = w.cols();
     // y = x W'ᵀ  =>  dx += dy W'
     if (x.gradient)
-      multiply_weight<B>(*x.tape, adjoint_weight(w, first, inputs), rows, y.gradient, Onto::result, nullptr,
+      multiply_weight<B>(tape, adjoint_weight(w, first, inputs), rows, y.gradient, Onto::result, nullptr,
                          x.gradient);
     // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: put off to the end for a leaf, at once for what an earlier
     // adjoint reads
-    T* weight_gradient = w.gradient ? w.gradient + first : nullptr;
-    x.tape->defer({w.leaf ? weight_gradient : nullptr, bias_leaf ? bias_gradient : nullptr, x.value,
-                   y.gradient, rows, inputs, outputs, stride, 0});
-    if (weight_gradient && !w.leaf)
-      B::gemm(Transpose::yes, Transpose::no, outputs, inputs, rows, T(1), y.gradient, outputs, x.value,
-              inputs, T(1), weight_gradient, stride);
-    if (bias_gradient && !bias_leaf) B::column_sum(rows, outputs, y.gradient, bias_gradient);
+    const auto place = [&](const Variable<B>& v, std::size_t offset, bool later) -> T* {
+      if (!v.gradient || v.leaf != later) return nullptr;
+      return (later ? tape.deferred_place(v) : static_cast<T*>(v.gradient)) + offset;
+    };
+    const auto use = [&](bool later) {
+      return WeightGradient<B>{
+          place(w, first, later), place(bias, 0, later), x.value, y.gradient, rows, inputs, outputs, stride};
+    };
+    tape.defer(use(true));
+    use(false).add_to_weight(0, outputs);
+    use(false).add_to_bias();
   });
 }
 
@@ -156,7 +166,7 @@ Variable<B> linear(const Variable<B>& x, const Variable<B>& w) {
   detail::require_same_tape("linear", x, w);
   detail::require_matrix("linear", "weight", w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
-  const Variable<B> y = x.tape->variable({x.rows(), w.rows()});
+  const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, detail::product_lane(w, 0));
   detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()), x.rows(), x.value,
                              detail::Onto::nothing, nullptr, y.value);
   detail::record_linear<B>(y, x, w, 0, nullptr);
@@ -176,7 +186,8 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
   const Shape shape{x.rows(), w.rows()};
-  const Variable<B> y = result == Result::fresh ? x.tape->variable(shape) : x.tape->overwritten(shape);
+  const Variable<B> y = result == Result::fresh ? x.tape->variable(shape, detail::product_lane(w, first))
+                                                : x.tape->overwritten(shape);
   detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x.rows(), x.value,
                              detail::Onto::bias, b.value, y.value);
   detail::record_linear<B>(y, x, w, first, &b);

@@ -92,11 +92,16 @@ Variable<B> concat_rows(std::span<const Variable<B>> parts) {
   if (parts.empty()) fail("concat_rows", "at least one part", "none");
   const Variable<B> head = parts[0];
   std::size_t rows = 0;
+  bool together = true;
   for (const Variable<B>& part : parts) {
     detail::require_same_tape("concat_rows", head, part);
     detail::require_equal("concat_rows", "parts of width", head.cols(), part.cols());
+    together = together && part.value == head.value + rows * head.cols() &&
+               part.gradient.place() == head.gradient.shifted(rows * head.cols()).place() && !part.leaf;
     rows += part.rows();
   }
+  // Arrays of one lane lie below one another already.
+  if (together) return {head.tape, head.value, head.gradient, {rows, head.cols()}, false};
   const Variable<B> y = head.tape->variable({rows, head.cols()});
   std::size_t first = 0;
   for (const Variable<B>& part : parts) {
@@ -122,8 +127,12 @@ Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t co
   B::for_rows(count, detail::GatherRow<T>{y.value, x.value, index, x.cols()});
   if (x.gradient)
     x.tape->record([=] {
-      // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]
-      B::scatter_add(count, x.cols(), y.gradient, index, x.gradient);
+      // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]; put off for a leaf: tapes that share an embedding need
+      // no room for all of its rows then
+      if (x.leaf)
+        x.tape->defer(RowGradient<B>{x.tape->deferred_place(x), y.gradient, index, count, x.cols()});
+      else
+        RowGradient<B>{x.gradient, y.gradient, index, count, x.cols()}.add();
     });
   return y;
 }

@@ -103,14 +103,15 @@ Variable<B> span_dot(const Variable<B>& query, const Variable<B>& keys, const Sp
 /// context[r, :] = Σ_pairs weight[pair] value_k: weight [pairs], values [keys, width], context [queries,
 /// width].
 template <Backend B>
-Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const SpanView<B>& spans) {
+Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const SpanView<B>& spans,
+                     const Lane<B>& lane = {}) {
   using T = typename B::Scalar;
   using View = SpanView<B>;
   detail::require_same_tape("span_sum", weight, values);
   detail::require_equal("span_sum", "weights, one a pair:", spans.pairs, weight.size());
   detail::require_keys<B>("span_sum", spans, values);
   const std::size_t cols = values.cols();
-  const Variable<B> context = values.tape->variable({spans.queries, cols});
+  const Variable<B> context = values.tape->variable({spans.queries, cols}, lane);
   B::fill(context.value, context.size(), T(0));
   B::for_rows(spans.queries,
               detail::SpanSumRow<T, View>{spans, context.value, weight.value, values.value, cols, T(1)});

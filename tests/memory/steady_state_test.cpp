@@ -1,0 +1,109 @@
+// Nothing is allocated once a training or a decoding has seen what it works on.
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <bahdanau/bahdanau.hpp>
+
+#include "memory/allocations.hpp"
+#include "support/catch.hpp"
+#include "support/sequences.hpp"
+
+using bahdanau::test::allocations;
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern "C" {
+// What glibc calls its own.
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+
+void* malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+void* realloc(void* old, std::size_t size) {
+  ++allocations;
+  return __libc_realloc(old, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  ++allocations;
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** place, std::size_t alignment, std::size_t size) {
+  ++allocations;
+  *place = __libc_memalign(alignment, size);
+  return *place == nullptr ? ENOMEM : 0;
+}
+}
+#endif
+
+namespace {
+
+namespace bd = bahdanau;
+using bd::test::allocations_of;
+using bd::test::counts_allocations;
+
+template <class Cell, class Score, class Encoder = bd::Unidirectional>
+using Model = bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Encoder>;
+
+template <class M>
+std::size_t in_steady_state() {
+  M model({.embed = 12, .hidden = 16, .layers = 2, .dropout = 0.1F}, bd::test::numbered(30, 40, 9), 1);
+  bd::Training<M> training(model, bd::Adam{}, {.clip = 1, .threads = 2});
+  std::vector<bd::Batch> batches;
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    batches.push_back(
+        {bd::test::random_sequences(70, 9, 30, seed), bd::test::random_sequences(70, 9, 40, seed + 100)});
+  const auto epoch = [&] {
+    for (const bd::Batch& batch : batches) {
+      training.loss(batch);
+      training.backward();
+      training.step();
+      training.evaluate(batch);
+    }
+  };
+  for (int warm_up = 0; warm_up < 3; ++warm_up) epoch();
+  return allocations_of(epoch);
+}
+
+}  // namespace
+
+TEST_CASE("a wrapped allocator counts", "[memory]") {
+  if (!counts_allocations) return;
+  CHECK(allocations_of([] { std::vector<int> numbers(100); }) > 0);
+  CHECK(allocations_of([] { bd::Xtensor<float>::Storage<float> numbers(100); }) > 0);
+}
+
+TEST_CASE("training allocates nothing once it has seen its batches", "[memory][train]") {
+  if (!counts_allocations) return;
+  CHECK(in_steady_state<Model<bd::Gru, bd::Additive>>() == 0);
+  CHECK(in_steady_state<Model<bd::Lstm, bd::ScaledDot>>() == 0);
+  CHECK(in_steady_state<Model<bd::Gru, bd::Additive, bd::Bidirectional>>() == 0);
+}
+
+TEST_CASE("a longer greedy translation makes no more allocations than a short one", "[memory][decode]") {
+  if (!counts_allocations) return;
+  using M = Model<bd::Gru, bd::Additive>;
+  M model({.embed = 12, .hidden = 16, .layers = 2}, bd::test::numbered(30, 40, 60), 1);
+  // It never ends by itself.
+  for (const auto& entry : model.parameters().entries())
+    if (entry.name == "decoder.dense.bias") {
+      auto bias = model.weights().read(entry.parameter);
+      bias[bd::reserved::eos] = -1e9F;
+      model.weights().write(entry.parameter, bias);
+    }
+  const std::vector<std::string> sentences(3, "4 5 6 7");
+  const auto translate = [&](std::size_t length) {
+    return allocations_of([&] { model.translate(sentences, bd::Greedy{.max_length = length}); });
+  };
+  translate(60);
+  CHECK(translate(60) == translate(20));
+}

@@ -4,13 +4,26 @@
 #include <stdexcept>
 #include <utility>
 
-#include "safetensors.hpp"
+#include <bahdanau/io/model_description.hpp>
+#include <bahdanau/io/safetensors.hpp>
 
 namespace peer {
 
 namespace nn = torch::nn;
 using torch::indexing::None;
 using torch::indexing::Slice;
+
+namespace {
+
+template <class T>
+Tensor read_tensor(const bahdanau::SafetensorsFile& file, const std::string& name) {
+  const auto numbers = file.read<T>(name);
+  const auto& shape = file.tensors().find(name)->second.shape;
+  const std::vector<std::int64_t> extents(shape.begin(), shape.end());
+  return torch::tensor(at::ArrayRef<T>(numbers)).reshape(extents);
+}
+
+}  // namespace
 
 Rows::Rows(const Tensor& padded, const Tensor& valid) : lengths(valid.to(torch::kLong)) {
   const auto width = lengths.max().item<std::int64_t>();
@@ -26,12 +39,13 @@ Batch::Batch(Rows from, Rows to) : source(std::move(from)), target(std::move(to)
 }
 
 std::vector<Batch> read_batches(const std::string& path) {
-  const File file = read_safetensors(path);
+  const auto file = bahdanau::SafetensorsFile::open(path);
   const auto rows = [&](const std::string& name) {
-    return Rows(file.tensors.at(name + ".tokens"), file.tensors.at(name + ".lengths"));
+    return Rows(read_tensor<std::int32_t>(file, name + ".tokens"),
+                read_tensor<std::int32_t>(file, name + ".lengths"));
   };
   std::vector<Batch> batches;
-  for (std::string b = "0"; file.tensors.contains(b + ".source.tokens"); b = std::to_string(batches.size()))
+  for (std::string b = "0"; file.contains(b + ".source.tokens"); b = std::to_string(batches.size()))
     batches.emplace_back(rows(b + ".source"), rows(b + ".target"));
   return batches;
 }
@@ -69,18 +83,19 @@ std::pair<nn::utils::rnn::PackedSequence, State> Recurrent::forward(const nn::ut
 }
 
 Model::Model(const std::string& path) {
-  const File file = read_safetensors(path);
-  const auto& sizes = file.metadata.at("config");
-  config_ = {.lstm = sizes.at("cell") == "lstm",
-             .additive = sizes.at("score") == "additive",
-             .bidirectional = sizes.value("encoder", "unidirectional") == "bidirectional",
-             .embed = sizes.at("embed"),
-             .hidden = sizes.at("hidden"),
-             .layers = sizes.at("layers"),
-             .source_vocabulary = static_cast<std::int64_t>(file.metadata.at("source_vocabulary").size()),
-             .target_vocabulary = static_cast<std::int64_t>(file.metadata.at("target_vocabulary").size()),
-             .max_length = file.metadata.at("text").at("max_length"),
-             .dropout = sizes.at("dropout")};
+  const auto file = bahdanau::SafetensorsFile::open(path);
+  const auto described = bahdanau::ModelDescription::read(file);
+  const auto size = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  config_ = {.lstm = described.cell == "lstm",
+             .additive = described.score == "additive",
+             .bidirectional = described.encoder == "bidirectional",
+             .embed = size(described.config.embed),
+             .hidden = size(described.config.hidden),
+             .layers = size(described.config.layers),
+             .source_vocabulary = size(described.vocabularies.source.size()),
+             .target_vocabulary = size(described.vocabularies.target.size()),
+             .max_length = size(described.vocabularies.text.max_length),
+             .dropout = static_cast<double>(described.config.dropout)};
   const std::int64_t hidden = config_.hidden, width = hidden * (config_.bidirectional ? 2 : 1);
   const auto linear = [&](const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
     auto module = register_module(name, nn::Linear(nn::LinearOptions(in, out).bias(bias)));
@@ -105,8 +120,8 @@ Model::Model(const std::string& path) {
     if (config_.lstm)
       bridge_c_.push_back(linear("decoder_bridge_c_" + std::to_string(l), 2 * hidden, hidden, true));
   }
-  for (const auto& [name, value] : file.tensors) load(name, value);
-  if (file.tensors.size() != parameters().size())
+  for (const auto& [name, info] : file.tensors()) load(name, read_tensor<float>(file, name));
+  if (file.tensors().size() != parameters().size())
     throw std::runtime_error(path + ": not all of the model's tensors");
 }
 

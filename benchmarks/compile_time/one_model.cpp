@@ -1,7 +1,7 @@
 // What compile_time.sh compiles: one model, one forward pass, one training step.
-#include <bahdanau/bahdanau.hpp>
-
 #include <cstdio>
+
+#include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;
 
@@ -15,6 +15,6 @@ int main() {
   bd::Training training(model, bd::Adam{.rate = 0.005}, {.clip = 1});
   const bd::Loss loss = training.loss(batch);
   training.backward();
-  std::printf("%g nats per token, gradient of norm %g, first logit %g\n", loss.nats_per_token(), training.step(),
-              static_cast<double>(decoded.logits(0, 0, 0)));
+  std::printf("%g nats per token, gradient of norm %g, first logit %g\n", loss.nats_per_token(),
+              training.step(), static_cast<double>(decoded.logits(0, 0, 0)));
 }

@@ -1,0 +1,15 @@
+// Our side of the table: a program that loads what the driver names and runs it as often as it is told.
+#include <map>
+
+#include "serve.hpp"
+#include "tasks.hpp"
+
+int main() {
+  using namespace benchmark;
+  const std::map<std::string, std::unique_ptr<Task> (*)(const Words&)> makers = {
+      {"gru_additive", make_gru_additive},
+      {"gru_additive_bidirectional", make_gru_additive_bidirectional},
+      {"gru_scaled_dot", make_gru_scaled_dot},
+      {"lstm_additive", make_lstm_additive}};
+  return serve([&](const Words& words) { return makers.at(words.at(0))({words.begin() + 1, words.end()}); });
+}

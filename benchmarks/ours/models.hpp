@@ -1,0 +1,21 @@
+// The models that the table is about.
+#pragma once
+
+#include <bahdanau/backend/xtensor.hpp>
+#include <bahdanau/cell/gru.hpp>
+#include <bahdanau/cell/lstm.hpp>
+#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/score/additive.hpp>
+#include <bahdanau/score/scaled_dot.hpp>
+
+namespace benchmark {
+
+namespace bd = bahdanau;
+
+using GruAdditive = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+using GruAdditiveBidirectional =
+    bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>, bd::Bidirectional>;
+using GruScaledDot = bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>>;
+using LstmAdditive = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::Xtensor<float>>;
+
+}  // namespace benchmark

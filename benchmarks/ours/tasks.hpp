@@ -1,0 +1,17 @@
+// What our program can be asked to do with each model. One source file a model, so that they compile side by
+// side.
+#pragma once
+
+#include <memory>
+
+#include "serve.hpp"
+
+namespace benchmark {
+
+/// Words: what, model file, batches file, and for training the number of threads (none: all cores).
+std::unique_ptr<Task> make_gru_additive(const Words& words);
+std::unique_ptr<Task> make_gru_additive_bidirectional(const Words& words);
+std::unique_ptr<Task> make_gru_scaled_dot(const Words& words);
+std::unique_ptr<Task> make_lstm_additive(const Words& words);
+
+}  // namespace benchmark

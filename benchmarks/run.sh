@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Times the library beside its peers and prints one table. Installs PyTorch, builds, checks that all sides compute the
+# same, then times them in turns.
+#
+#   benchmarks/run.sh [--quick] [--json FILE] [--markdown FILE] [--only REGEX] [--no-native] [--scaling] [--micro]
+#
+# --quick     at most six minutes, once the peers and the build are there; fewer repetitions, no scaling checks
+# --only      rows whose "what size model" matches, e.g. --only 'train large|floor'
+# --no-native compiles our programs without -march=native
+# --scaling   only the scaling checks
+# --micro     only the micro-benchmarks
+#
+# BAHDANAU_PEERS     a virtual environment with torch, numpy and safetensors (default build/peers, made where missing)
+# BAHDANAU_DATA_DIR  holds fra-eng/fra.txt (default: ../shared/data, where it exists)
+# BUILD_DIR          where to build (default build/benchmarks)
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+peers=${BAHDANAU_PEERS:-$root/build/peers}
+build=${BUILD_DIR:-$root/build/benchmarks}
+native=ON
+arguments=()
+while (($#)); do
+  case $1 in
+    --no-native)
+      native=OFF
+      build=${BUILD_DIR:-$root/build/benchmarks-portable}
+      ;;
+    --json | --markdown | --only)
+      arguments+=("$1" "${2:?$1 needs a value}")
+      shift
+      ;;
+    --quick | --scaling | --micro) arguments+=("$1") ;;
+    *)
+      sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+
+if [[ -z ${BAHDANAU_DATA_DIR-} && -d $root/../shared/data ]]; then
+  BAHDANAU_DATA_DIR=$(cd "$root/../shared/data" && pwd)
+  export BAHDANAU_DATA_DIR
+fi
+
+"$root/cmake/install_dependencies.sh" python3 python3-venv
+if ! "$peers/bin/python" -c 'import numpy, safetensors, torch' 2>/dev/null; then
+  echo "Installing the peers into $peers"
+  python3 -m venv "$peers"
+  "$peers/bin/pip" install --quiet --disable-pip-version-check torch numpy safetensors
+fi
+torch=$("$peers/bin/python" -c 'import importlib.util as i; print(i.find_spec("torch").submodule_search_locations[0])')
+"$root/cmake/build.sh" "$root" "$build" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF \
+  -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_NATIVE=$native -DBAHDANAU_TORCH_DIR="$torch"
+exec "$peers/bin/python" "$root/benchmarks/run.py" --build "$build" "${arguments[@]}"

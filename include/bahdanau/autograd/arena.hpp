@@ -34,16 +34,20 @@ class Arena {
     return place;
   }
 
-  /// Forgets all allocations; what took several chunks takes one next time.
-  void reset() {
-    if (chunks_.size() > 1) {
-      std::size_t total = 0;
-      for (const Storage& chunk : chunks_) total += chunk.size();
+  /// Forgets all allocations; what took several chunks takes one next time. Says whether it was so.
+  bool reset() {
+    const bool several = chunks_.size() > 1;
+    if (several) {
+      std::size_t total = used_;
+      for (const std::size_t filled : filled_) total += filled;
+      // Some more, so that a batch that is a little longer still fits.
+      const std::size_t room = total + total / 8;
       chunks_.clear();
-      chunks_.emplace_back(total);
+      chunks_.emplace_back(room);
     }
     filled_.clear();
     current_ = used_ = 0;
+    return several;
   }
 
   /// Calls f(pointer, count) for every used range.

@@ -21,6 +21,7 @@
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/core/free_memory.hpp>
 
 namespace bahdanau {
 
@@ -79,8 +80,9 @@ class Tape {
   Variable<B> variable(Shape shape, const Lane<B>& lane) {
     if (!recording_ || lane.weight == nullptr) return variable(shape);
     LaneRoom& room = room_of(lane);
-    return {this,  room.values.allocate_next(shape.size()), room.gradients.allocate_next(shape.size()), shape,
-            false, lane.kind == Lane<B>::Kind::used_up};
+    Scalar* value = room.values.allocate_next(shape.size());
+    const bool used_up = lane.kind == Lane<B>::Kind::used_up;
+    return {this, value, used_up ? value : room.gradients.allocate_next(shape.size()), shape, false, used_up};
   }
 
   /// A new uninitialised array that no gradient flows into.
@@ -192,8 +194,7 @@ class Tape {
   void clear_gradients() {
     const auto clear = [](Scalar* data, std::size_t n) { B::fill(data, n, Scalar(0)); };
     gradients_.for_used(clear);
-    for (LaneRoom& room : lanes_)
-      if (room.lane.kind != Lane<B>::Kind::used_up) room.gradients.for_used(clear);
+    for (LaneRoom& room : lanes_) room.gradients.for_used(clear);
     for (detail::OwnGradient<B>& own : own_)
       if (own.used) clear(own.data, own.size);
   }
@@ -222,17 +223,12 @@ class Tape {
   /// Forgets everything recorded; all variables of this tape become invalid.
   void reset() {
     steps_.clear();
-    values_.reset();
-    gradients_.reset();
-    indices_.reset();
-    closures_.reset();
     deferred_.clear();
     packed_.clear();
-    for (LaneRoom& room : lanes_) {
-      room.values.reset();
-      room.gradients.reset();
-    }
+    bool moved = values_.reset() | gradients_.reset() | indices_.reset() | closures_.reset();
+    for (LaneRoom& room : lanes_) moved |= room.values.reset() | room.gradients.reset();
     for (detail::OwnGradient<B>& own : own_) own.used = false;
+    if (moved) detail::return_free_memory();
   }
 
   std::size_t length() const { return steps_.size(); }

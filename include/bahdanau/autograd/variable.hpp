@@ -63,7 +63,7 @@ struct Variable {
   detail::GradientPointer<B> gradient;
   Shape shape;
   bool leaf = false;     // an input or a parameter: no adjoint reads its gradient
-  bool used_up = false;  // it has one consumer, whose adjoint stores the gradient instead of adding to it
+  bool used_up = false;  // its one consumer stores its gradient, in the place of its value
 
   std::size_t size() const { return shape.size(); }
   std::size_t rows() const { return shape.rows(); }

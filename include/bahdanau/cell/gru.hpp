@@ -51,14 +51,16 @@ struct GruRow {
   const T* x;
   T* u;
   const T* h;
-  T *n, *h_next;
+  T* n;
+  std::size_t n_stride;
+  T* h_next;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
     const T* x_row = x + row * 3 * hidden;
     T* u_row = u + row * 3 * hidden;
     const T* u_in = u_row;
     lanes.map(hidden, pointwise::GruStep{}, Store<T>{u_row}, Store<T>{u_row + hidden},
-              Store<T>{n + row * hidden}, Store<T>{h_next + row * hidden}, x_row, x_row + hidden,
+              Store<T>{n + row * n_stride}, Store<T>{h_next + row * hidden}, x_row, x_row + hidden,
               x_row + 2 * hidden, u_in, u_in + hidden, u_in + 2 * hidden, h + row * hidden);
   }
 };
@@ -66,7 +68,9 @@ struct GruRow {
 template <class T, template <class> class Output>
 struct GruAdjointRow {
   std::size_t hidden;
-  const T *u, *n, *h, *dh_next;
+  const T *u, *n;
+  std::size_t n_stride;
+  const T *h, *dh_next;
   T *dx, *du, *dh;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
@@ -76,7 +80,7 @@ struct GruAdjointRow {
     lanes.map(hidden, pointwise::GruStepAdjoint{}, Output<T>{dx_row}, Output<T>{dx_row + hidden},
               Output<T>{dx_row + 2 * hidden}, Store<T>{du_row}, Store<T>{du_row + hidden},
               Store<T>{du_row + 2 * hidden}, Add<T>{dh + row * hidden}, u_row, u_row + hidden,
-              n + row * hidden, u_row + 2 * hidden, h + row * hidden, dh_next + row * hidden);
+              n + row * n_stride, u_row + 2 * hidden, h + row * hidden, dh_next + row * hidden);
   }
 };
 
@@ -106,12 +110,14 @@ struct Gru {
     const Variable<B> u =
         linear(h, tape[w.weight_hh], tape[w.bias_hh], Result::used_up);  // [rows, 3 · hidden]
     detail::require_shape("Gru::step", "an input product", u.shape, x.shape);
-    const Variable<B> n = tape.constant(h.shape);
+    // n takes the place of x_n where x is used up
+    T* n = x.used_up ? x.value + 2 * h.cols() : tape.constant(h.shape).value;
+    const std::size_t n_stride = x.used_up ? x.cols() : h.cols();
     const Variable<B> next = tape.variable(h.shape, {tape[w.weight_hh].value, Lane<B>::Kind::state});
-    B::for_rows(h.rows(), detail::GruRow<T>{h.cols(), x.value, u.value, h.value, n.value, next.value});
+    B::for_rows(h.rows(), detail::GruRow<T>{h.cols(), x.value, u.value, h.value, n, n_stride, next.value});
     tape.record([=, dx = tape.gradient_room(x), dh = tape.gradient_room(h)] {
       const auto play = [&]<template <class> class Output>(Output<T>) {
-        B::for_rows(h.rows(), detail::GruAdjointRow<T, Output>{h.cols(), u.value, n.value, h.value,
+        B::for_rows(h.rows(), detail::GruAdjointRow<T, Output>{h.cols(), u.value, n, n_stride, h.value,
                                                                next.gradient, dx, u.gradient, dh});
       };
       x.used_up ? play(Store<T>{}) : play(Add<T>{});

@@ -65,7 +65,7 @@ Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
 }
 
 /// What becomes of the result of `linear_columns`: `overwritten` lets its gradient take the place of its
-/// value (see `Tape::overwritten`), `used_up` promises one consumer that stores its gradient
+/// value (see `Tape::overwritten`); `used_up` promises one consumer whose adjoint stores the gradient there
 /// (`Variable::used_up`).
 enum class Result { fresh, overwritten, used_up };
 

@@ -22,6 +22,7 @@
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/free_memory.hpp>
+#include <bahdanau/core/parallel.hpp>
 
 namespace bahdanau {
 
@@ -153,6 +154,24 @@ class Tape {
     for (const Packed& known : packed_)
       if (known.matrix == matrix) return known.data;
     return packed_.emplace_back(Packed{matrix, panels_->get(matrix)}).data;
+  }
+
+  /// Lets others help with products of large weights: each reads a part of the weight, which takes longest
+  /// where there are few rows. They must outlive the tape's last product.
+  void set_helpers(Workers* helpers) { helpers_ = helpers; }
+
+  /// Calls f(first, count) for all columns of op(W), in one piece or shared with the helpers.
+  template <class F>
+  void share_columns(const WeightMatrix<B>& w, F f) requires PackingBackend<B> {
+    constexpr std::size_t worth_it = 1 << 18;  // elements: reading them takes longer than waking a helper
+    const std::size_t tiles = (w.n + B::packed_columns - 1) / B::packed_columns;
+    const std::size_t pieces =
+        helpers_ == nullptr || w.k * w.n < worth_it ? 1 : std::min(helpers_->threads(), tiles);
+    const auto begin = [&](std::size_t i) { return std::min(i * tiles / pieces * B::packed_columns, w.n); };
+    if (pieces == 1)
+      f(std::size_t{0}, w.n);
+    else
+      helpers_->run(pieces, [&](std::size_t i) { f(begin(i), begin(i + 1) - begin(i)); });
   }
 
   /// Leaves an adjoint; dropped at once where the tape does not record.
@@ -288,6 +307,7 @@ class Tape {
   Scalar* weight_gradients_ = nullptr;
   Scalar* own_gradients_ = nullptr;
   WeightPanels<B>* panels_ = nullptr;
+  Workers* helpers_ = nullptr;
   std::vector<Packed> packed_;  // those that this tape has asked for
   Numbers values_, gradients_;
   std::vector<LaneRoom> lanes_;

@@ -92,9 +92,12 @@ concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in
 /// 2. `gemm_packed(m, n, k, a, lda, packed, addend, stride, c, ldc)` computes `C = A B + addend`, where the
 ///    addend may be null, a row for all rows (stride 0), or a matrix, perhaps C itself.
 /// 3. The bits of a row of C depend on the same row of A alone, not on m.
+/// 4. Columns from a multiple of `packed_columns` on are a packed matrix too: they begin at packed + first ·
+/// k.
 template <class B>
 concept PackingBackend = Backend<B> &&
     requires(typename B::Scalar* out, const typename B::Scalar* in, std::size_t n) {
+  { B::packed_columns } -> std::convertible_to<std::size_t>;
   { B::packed_size(n, n) } -> std::convertible_to<std::size_t>;
   B::pack(Transpose::no, n, n, in, n, out);
   B::gemm_packed(n, n, n, in, n, in, in, n, out, n);

@@ -23,13 +23,14 @@ class PanelProduct {
   // A tile of C stays in registers: 8 x 3 vectors of 32 registers, or 4 x 3 of 16.
   static constexpr std::size_t tile_vectors = 3;
   static constexpr std::size_t tile_rows = width * sizeof(T) == 64 ? 8 : 4;
-  static constexpr std::size_t tile_columns = tile_vectors * width;
   // A block of A stays in the second-level cache while all panels pass by, and a panel's part of as many rows
   // in the first-level cache while the block's tiles pass by.
   static constexpr std::size_t block_rows = 32 * tile_rows;
   static constexpr std::size_t block_depth = 512;
 
  public:
+  static constexpr std::size_t tile_columns = tile_vectors * width;
+
   /// Whether the instruction set that this is compiled for makes the kernel faster than BLAS, which picks its
   /// own at run time.
 #if defined(__FMA__)

@@ -226,6 +226,7 @@ struct Xtensor {
                  c + i * stride_c, ldc);
   }
 
+  static constexpr std::size_t packed_columns = Panels::tile_columns;
   static std::size_t packed_size(std::size_t k, std::size_t n) requires Panels::worthwhile {
     return Panels::size(k, n);
   }

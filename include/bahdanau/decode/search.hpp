@@ -32,9 +32,9 @@ inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size
 
 template <class Model>
 SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
-                                            const Greedy& options) {
+                                            const Greedy& options, Workers* helpers = nullptr) {
   using Scalar = typename Model::Scalar;
-  DecodingSession<Model> session(model, source);
+  DecodingSession<Model> session(model, source, helpers);
   SearchResult<Scalar> result;
   result.found.resize(source.rows());
   std::vector<Index> parents(source.rows()), sentences(source.rows());
@@ -161,15 +161,15 @@ class SentenceBeam {
 };
 
 template <class Model>
-SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
-                                            const Beam& options) {
+SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source, const Beam& options,
+                                            Workers* helpers = nullptr) {
   using Scalar = typename Model::Scalar;
   if (options.width == 0) fail("Beam.width", "at least 1", "0");
   if (options.nbest == 0 || options.nbest > options.width)
     fail("Beam.nbest", "from 1 to the width, " + text(options.width), text(options.nbest));
   if (!std::isfinite(options.length_power))
     fail("Beam.length_power", "a finite number", number_text(options.length_power));
-  DecodingSession<Model> session(model, source);
+  DecodingSession<Model> session(model, source, helpers);
   SearchResult<Scalar> result;
   const std::size_t count = std::min(SentenceBeam::candidates(options), model.vocabularies().target.size());
   std::vector<SentenceBeam> beams;

@@ -20,9 +20,11 @@ class DecodingSession {
   using C = typename Model::Cell;
   using Scalar = typename Model::Scalar;
 
-  /// Encodes the sentences; there is one row for each, before its first step.
-  DecodingSession(const Model& model, const Sequences& source)
+  /// Encodes the sentences; there is one row for each, before its first step. `helpers` may be null.
+  DecodingSession(const Model& model, const Sequences& source, Workers* helpers = nullptr)
       : model_(&model), source_tape_(model.inference()), tapes_{model.inference(), model.inference()} {
+    source_tape_.set_helpers(helpers);
+    for (Tape<B>& tape : tapes_) tape.set_helpers(helpers);
     source.check("translate", model.vocabularies().source.size());
     model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
     memory_ = model.decoder_network().remember(encoding_.outputs);

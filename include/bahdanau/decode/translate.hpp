@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,8 +52,16 @@ Translation read_leaf(const Model& model, const HypothesisTree<typename Model::S
   return t;
 }
 
-/// How many sentences one thread decodes at a time: enough rows for fast products.
-inline constexpr std::size_t sentences_together = 32;
+/// How many groups sentences are decoded in, each on a thread of its own.
+///
+/// Where a backend's products give a row the same bits in any company, groups follow the threads; else they
+/// are cut by the number of sentences alone, so that the threads change nothing.
+template <Backend B>
+std::size_t decoding_groups(std::size_t sentences, std::size_t threads) {
+  constexpr std::size_t fewest = 8, fixed = 32;  // sentences: enough rows for fast products
+  if (PackingBackend<B>) return std::clamp<std::size_t>(sentences / fewest, 1, threads);
+  return (sentences + fixed - 1) / fixed;
+}
 
 /// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
 template <class Model, class Options>
@@ -79,20 +86,23 @@ std::vector<std::vector<Translation>> translate_all(const Model& model,
     words.push_back(std::move(tokens));
   }
   if (rows.empty()) return out;
-  // Cut by their number alone, so that the threads change nothing.
-  const std::size_t groups = (rows.size() + sentences_together - 1) / sentences_together;
-  Workers workers(groups == 1 ? 1 : options.threads);
-  std::optional<blas::SingleThreaded> keep_to_its_thread;
-  if (groups > 1) keep_to_its_thread.emplace();
-  workers.run(groups, [&](std::size_t g) {
+  Workers workers(options.threads);
+  const std::size_t groups = decoding_groups<typename Model::Backend>(rows.size(), workers.threads());
+  const auto decode = [&](std::size_t g, Workers* helpers) {
     const std::size_t begin = g * rows.size() / groups, end = (g + 1) * rows.size() / groups;
     const std::span<const std::vector<Token>> group(rows.data() + begin, end - begin);
-    const auto result = search(model, Sequences::from_rows(group), options);
+    const auto result = search(model, Sequences::from_rows(group), options, helpers);
     for (std::size_t b = begin; b < end; ++b)
       for (const Leaf& leaf : result.found[b - begin])
         out[numbers[b]].push_back(
             read_leaf(model, result.tree, leaf, rows[b], words[b], options.replace_unknown));
-  });
+  };
+  if (groups == 1) {
+    decode(0, &workers);
+  } else {
+    const blas::SingleThreaded keep_to_its_thread;
+    workers.run(groups, [&](std::size_t g) { decode(g, nullptr); });
+  }
   return out;
 }
 

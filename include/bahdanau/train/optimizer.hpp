@@ -66,8 +66,9 @@ struct OptimizerState {
 
 /// One step's circumstances, beside an optimizer's own settings.
 struct StepScale {
-  double clip = 1;  // gradients enter multiplied by this
-  double rate = 1;  // the learning rate is multiplied by this
+  double clip = 1;             // gradients enter multiplied by this
+  double rate = 1;             // the learning rate is multiplied by this
+  Workers* workers = nullptr;  // who share the work, if anyone
 };
 
 namespace detail {
@@ -85,19 +86,29 @@ inline void require_not_negative(std::string_view where, double x) {
   require_number(where, "a number of at least 0", x);
 }
 
+/// Applies f to n elements as `map_elements` does, a part of them on each thread.
+template <Backend B, class F, class... Arguments>
+void map_on_threads(Workers* workers, std::size_t n, F f, Arguments... arguments) {
+  constexpr std::size_t part = std::size_t{1} << 16;
+  if (workers == nullptr || n <= part) return map_elements<B>(n, f, arguments...);
+  workers->run((n + part - 1) / part, [&](std::size_t i) {
+    map_elements<B>(std::min(part, n - i * part), f, shifted(arguments, i * part)...);
+  });
+}
+
 template <Backend B>
-void adam_update(double rate, double beta1, double beta2, double epsilon, double keep, double clip,
+void adam_update(double rate, double beta1, double beta2, double epsilon, double keep, const StepScale& scale,
                  OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients) {
   using T = typename B::Scalar;
   const auto t = static_cast<double>(++state.steps);
   const double corrected_rate = rate / (1 - std::pow(beta1, t));
   const double root = std::sqrt(1 - std::pow(beta2, t));
   const auto as = [](double x) { return static_cast<T>(x); };
-  const pointwise::AdamStep<T> step{as(clip), as(beta1),   as(beta2), as(corrected_rate),
-                                    as(root), as(epsilon), as(keep)};
+  const pointwise::AdamStep<T> step{as(scale.clip), as(beta1),   as(beta2), as(corrected_rate),
+                                    as(root),       as(epsilon), as(keep)};
   T *w = weights.change(), *m = state.first.change(), *v = state.second.change();
-  map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w), input(m), input(v),
-                  gradients.data());
+  map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w),
+                    input(m), input(v), gradients.data());
 }
 
 }  // namespace detail
@@ -119,8 +130,7 @@ struct Adam {
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
-    detail::adam_update<B>(scale.rate * rate, beta1, beta2, epsilon, 1, scale.clip, state, weights,
-                           gradients);
+    detail::adam_update<B>(scale.rate * rate, beta1, beta2, epsilon, 1, scale, state, weights, gradients);
   }
 };
 
@@ -143,8 +153,7 @@ struct AdamW {
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
     const double now = scale.rate * rate;
-    detail::adam_update<B>(now, beta1, beta2, epsilon, 1 - now * decay, scale.clip, state, weights,
-                           gradients);
+    detail::adam_update<B>(now, beta1, beta2, epsilon, 1 - now * decay, scale, state, weights, gradients);
   }
 };
 
@@ -167,8 +176,8 @@ struct Sgd {
     const pointwise::SgdStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                      static_cast<T>(momentum)};
     T *w = weights.change(), *m = state.first.change();
-    detail::map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
-                            detail::input(m), gradients.data());
+    detail::map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
+                              detail::input(m), gradients.data());
   }
 };
 
@@ -192,8 +201,8 @@ struct Adadelta {
     const pointwise::AdadeltaStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                           static_cast<T>(rho), static_cast<T>(epsilon)};
     T *w = weights.change(), *v = state.first.change(), *u = state.second.change();
-    detail::map_elements<B>(weights.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u}, detail::input(w),
-                            detail::input(v), detail::input(u), gradients.data());
+    detail::map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u},
+                              detail::input(w), detail::input(v), detail::input(u), gradients.data());
   }
 };
 

@@ -2,6 +2,7 @@
 // A batch is cut into shards by its size alone; each has a tape, and their gradients are added in order.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -91,11 +92,11 @@ class Training {
   double step() {
     if (!has_gradients_) fail("step", "a backward() before it", "none since the last step");
     has_gradients_ = false;
-    const double norm = std::sqrt(Backend::sum_of_squares(gradients_.size(), gradients_.data()));
+    const double norm = gradient_norm();
     if (!std::isfinite(norm))
       fail("step", "a finite gradient", std::to_string(norm), "lower the learning rate or clip");
     optimizer_.update(state_, model_->weights(), gradients_,
-                      {clip_factor(norm, options_.clip), rate_factor_});
+                      {clip_factor(norm, options_.clip), rate_factor_, &workers_});
     return norm;
   }
 
@@ -167,6 +168,20 @@ class Training {
     Loss loss;
   };
 
+  /// In parts that do not depend on the threads, added in their order.
+  double gradient_norm() {
+    constexpr std::size_t part = std::size_t{1} << 16;
+    const ParameterBlock<Backend>& gradients = gradients_;
+    const std::size_t n = gradients.size();
+    squares_.resize((n + part - 1) / part);
+    workers_.run(squares_.size(), [&](std::size_t i) {
+      squares_[i] = Backend::sum_of_squares(std::min(part, n - i * part), gradients.data() + i * part);
+    });
+    double total = 0;
+    for (const double square : squares_) total += square;
+    return std::sqrt(total);
+  }
+
   Loss run(const Batch& batch, const DropoutPlan& plan, Tape<Backend> Shard::*tape, double smoothing) {
     const Model& model = *model_;
     batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
@@ -195,6 +210,7 @@ class Training {
   OptimizerState<Backend> state_;
   std::vector<std::unique_ptr<Shard>> shards_;
   detail::ShardGradients<Backend> shard_gradients_;
+  std::vector<double> squares_;
   std::size_t used_ = 0;
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   double rate_factor_ = 1;

@@ -98,7 +98,10 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, 
     const bool once = tape.recording() && rows >= many_rows && w.k >= deep;
     if (const T* packed = !once ? tape.packed(w) : nullptr) {
       const T* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
-      B::gemm_packed(rows, w.n, w.k, x, w.k, packed, addend, onto == Onto::result ? w.n : 0, y, w.n);
+      tape.share_columns(w, [&](std::size_t first, std::size_t count) {
+        B::gemm_packed(rows, count, w.k, x, w.k, packed + first * w.k, addend ? addend + first : nullptr,
+                       onto == Onto::result ? w.n : 0, y + first, w.n);
+      });
       return;
     }
   }

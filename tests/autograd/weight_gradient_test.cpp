@@ -122,14 +122,14 @@ TEST_CASE("tapes that share gradients keep what their adjoints add themselves ap
   for (int pass = 0; pass < 2; ++pass) {  // the second one finds lanes and rooms that were used before
     apart.reset();
     std::fill(shared.begin(), shared.end(), 0);
-    apart.bind(weights.data(), shared.data(), nullptr, own.data());
+    apart.bind({.weights = weights.data(), .gradients = shared.data(), .own_gradients = own.data()});
     const V result = run(apart);
     apart.clear_gradients();
     result.gradient[0] = 1;
     auto& deferred = apart.play_adjoints();
     CHECK(*std::max_element(shared.begin(), shared.end()) == 0);
     deferred.flush();
-    apart.for_own_gradients([&](std::size_t offset, const double* from, std::size_t n) {
+    apart.weights().for_own_gradients([&](std::size_t offset, const double* from, std::size_t n) {
       CHECK(offset == 0);  // only w is used in another way than by products and rows
       for (std::size_t i = 0; i < n; ++i) shared[offset + i] += from[i];
     });

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <new>
 #include <span>
@@ -13,27 +12,18 @@
 #include <vector>
 
 #include <bahdanau/autograd/arena.hpp>
+#include <bahdanau/autograd/bound_weights.hpp>
 #include <bahdanau/autograd/host_copy.hpp>
+#include <bahdanau/autograd/lane.hpp>
 #include <bahdanau/autograd/parameter.hpp>
 #include <bahdanau/autograd/variable.hpp>
 #include <bahdanau/autograd/weight_gradient.hpp>
-#include <bahdanau/autograd/weight_panels.hpp>
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/free_memory.hpp>
-#include <bahdanau/core/parallel.hpp>
 
 namespace bahdanau {
-
-/// What arrays of one kind share: the weight that they are made with or for, and which of its arrays they
-/// are. Without a weight it is no lane.
-template <Backend B>
-struct Lane {
-  const typename B::Scalar* weight = nullptr;
-  enum class Kind { product, used_up, state, memory, context, dropout } kind = Kind::product;
-  friend bool operator==(const Lane&, const Lane&) = default;
-};
 
 /// Records operations and plays their adjoints. One tape belongs to one thread.
 ///
@@ -50,22 +40,18 @@ class Tape {
   explicit Tape(Mode mode = Mode::record) : recording_(mode == Mode::record) {}
 
   /// A tape for inference with a model's weights: nothing is recorded.
-  explicit Tape(const Scalar* weights, WeightPanels<B>* panels = nullptr)
-      : recording_(false), weights_(weights), panels_(panels) {}
+  explicit Tape(const WeightBinding<B>& binding) : recording_(false) { weights_.bind(binding); }
+  explicit Tape(const Scalar* weights) : Tape(WeightBinding<B>{.weights = weights}) {}
 
   Tape(const Tape&) = delete;  // variables point to their tape
   Tape& operator=(const Tape&) = delete;
 
-  /// Lets `tape[p]` read a model's weights and, if `gradients` is not null, add to their gradients. Products
-  /// with the weights use `panels`, where a backend packs and they are not null. With `own`, room for as many
-  /// numbers, only what is put off goes to `gradients`: see `play_adjoints`.
-  void bind(const Scalar* weights, Scalar* gradients, WeightPanels<B>* panels = nullptr,
-            Scalar* own = nullptr) {
-    weights_ = weights;
-    weight_gradients_ = gradients;
-    panels_ = panels;
-    own_gradients_ = own;
-  }
+  /// Lets `tape[p]` read a model's weights and, if `gradients` is not null, add to their gradients.
+  void bind(const Scalar* weights, Scalar* gradients) { bind({.weights = weights, .gradients = gradients}); }
+  void bind(const WeightBinding<B>& binding) { weights_.bind(binding); }
+  /// What the operations that use weights need to know of them.
+  detail::BoundWeights<B>& weights() { return weights_; }
+  const detail::BoundWeights<B>& weights() const { return weights_; }
 
   bool recording() const { return recording_; }
 
@@ -76,14 +62,11 @@ class Tape {
     return v;
   }
 
-  /// The same among the arrays of a lane, which lie one behind the other in the order in which they are made:
-  /// so the steps of a recurrent layer are the rows of one tall matrix.
+  /// The same in a lane.
   Variable<B> variable(Shape shape, const Lane<B>& lane) {
     if (!recording_ || lane.weight == nullptr) return variable(shape);
-    LaneRoom& room = room_of(lane);
-    Scalar* value = room.values.allocate_next(shape.size());
-    const bool used_up = lane.kind == Lane<B>::Kind::used_up;
-    return {this, value, used_up ? value : room.gradients.allocate_next(shape.size()), shape, false, used_up};
+    const auto [value, gradient] = lanes_.allocate(lane, shape.size());
+    return {this, value, gradient, shape, false, lane.kind == Lane<B>::Kind::used_up};
   }
 
   /// A new uninitialised array that no gradient flows into.
@@ -127,10 +110,9 @@ class Tape {
 
   /// A parameter of the bound model.
   Variable<B> operator[](const Parameter& p) {
-    if (weights_ == nullptr) fail("Tape", "a tape bound to a model's weights", "an unbound one");
-    // Adjoints write to gradients only: a bound weight is never written through its variable.
-    Scalar* value = const_cast<Scalar*>(weights_) + p.offset;
-    return {this, value, gradient_of(p), p.shape, /*leaf=*/true, false};
+    if (!weights_.bound()) fail("Tape", "a tape bound to a model's weights", "an unbound one");
+    return {this,    weights_.value(p), recording_ ? weights_.gradient(p) : nullptr,
+            p.shape, /*leaf=*/true,     false};
   }
 
   /// An array that somebody else owns and nobody writes, as a constant.
@@ -146,32 +128,6 @@ class Tape {
     Index* place = index_room(host.size());
     B::upload(host.data(), host.size(), place);
     return place;
-  }
-
-  /// The packed form of some of the bound weights, or null if they are multiplied as they lie.
-  const Scalar* packed(const WeightMatrix<B>& matrix) requires PackingBackend<B> {
-    if (panels_ == nullptr) return nullptr;
-    for (const Packed& known : packed_)
-      if (known.matrix == matrix) return known.data;
-    return packed_.emplace_back(Packed{matrix, panels_->get(matrix)}).data;
-  }
-
-  /// Lets others help with products of large weights: each reads a part of the weight, which takes longest
-  /// where there are few rows. They must outlive the tape's last product.
-  void set_helpers(Workers* helpers) { helpers_ = helpers; }
-
-  /// Calls f(first, count) for all columns of op(W), in one piece or shared with the helpers.
-  template <class F>
-  void share_columns(const WeightMatrix<B>& w, F f) requires PackingBackend<B> {
-    constexpr std::size_t worth_it = 1 << 18;  // elements: reading them takes longer than waking a helper
-    const std::size_t tiles = (w.n + B::packed_columns - 1) / B::packed_columns;
-    const std::size_t pieces =
-        helpers_ == nullptr || w.k * w.n < worth_it ? 1 : std::min(helpers_->threads(), tiles);
-    const auto begin = [&](std::size_t i) { return std::min(i * tiles / pieces * B::packed_columns, w.n); };
-    if (pieces == 1)
-      f(std::size_t{0}, w.n);
-    else
-      helpers_->run(pieces, [&](std::size_t i) { f(begin(i), begin(i + 1) - begin(i)); });
   }
 
   /// Leaves an adjoint; dropped at once where the tape does not record.
@@ -192,11 +148,6 @@ class Tape {
   void defer(const WeightGradient<B>& contribution) { deferred_.add(contribution); }
   /// The same for `dW[index[i]] += dy[i]`.
   void defer(const RowGradient<B>& contribution) { deferred_.add(contribution); }
-  /// Where what is put off for a leaf goes.
-  Scalar* deferred_place(const Variable<B>& leaf) const {
-    Scalar* place = leaf.gradient.place();
-    return leaf.gradient.is_own() ? weight_gradients_ + (place - own_gradients_) : place;
-  }
 
   /// Plays the tape from `result` (one element) backwards: afterwards every gradient is d result / d
   /// variable.
@@ -213,9 +164,8 @@ class Tape {
   void clear_gradients() {
     const auto clear = [](Scalar* data, std::size_t n) { B::fill(data, n, Scalar(0)); };
     gradients_.for_used(clear);
-    for (LaneRoom& room : lanes_) room.gradients.for_used(clear);
-    for (detail::OwnGradient<B>& own : own_)
-      if (own.used) clear(own.data, own.size);
+    lanes_.for_gradients(clear);
+    weights_.clear_own_gradients();
   }
 
   /// Plays all adjoints in reverse order, for a caller that has put its own gradients in place.
@@ -225,28 +175,19 @@ class Tape {
   }
 
   /// The same, but leaves what was put off to the caller, who may add up that of several tapes at once. What
-  /// adjoints have added themselves is in the `own` room: see `for_own_gradients`.
+  /// adjoints have added themselves is in `own_gradients`, where the tape was bound with them.
   detail::DeferredWeightGradients<B>& play_adjoints() {
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) step->play(step->closure);
     return deferred_;
-  }
-
-  /// Calls f(offset in the weights, gradient, count) for each parameter that an adjoint has written to
-  /// itself.
-  template <class F>
-  void for_own_gradients(F f) const {
-    for (const detail::OwnGradient<B>& own : own_)
-      if (own.used) f(static_cast<std::size_t>(own.data - own_gradients_), own.data, own.size);
   }
 
   /// Forgets everything recorded; all variables of this tape become invalid.
   void reset() {
     steps_.clear();
     deferred_.clear();
-    packed_.clear();
-    bool moved = values_.reset() | gradients_.reset() | indices_.reset() | closures_.reset();
-    for (LaneRoom& room : lanes_) moved |= room.values.reset() | room.gradients.reset();
-    for (detail::OwnGradient<B>& own : own_) own.used = false;
+    weights_.reset();
+    const bool moved =
+        values_.reset() | gradients_.reset() | lanes_.reset() | indices_.reset() | closures_.reset();
     if (moved) detail::return_free_memory();
   }
 
@@ -259,31 +200,6 @@ class Tape {
   };
   struct alignas(std::max_align_t) Block {
     std::byte bytes[sizeof(std::max_align_t)];
-  };
-
-  using Numbers = detail::Arena<typename B::template Storage<Scalar>>;
-  struct LaneRoom {
-    Lane<B> lane;
-    Numbers values, gradients;
-  };
-  LaneRoom& room_of(const Lane<B>& lane) {
-    for (LaneRoom& room : lanes_)
-      if (room.lane == lane) return room;
-    return lanes_.emplace_back(LaneRoom{lane, {}, {}});
-  }
-
-  detail::GradientPointer<B> gradient_of(const Parameter& p) {
-    if (!recording_ || weight_gradients_ == nullptr) return {};
-    if (own_gradients_ == nullptr) return {weight_gradients_ + p.offset};
-    Scalar* place = own_gradients_ + p.offset;
-    for (detail::OwnGradient<B>& own : own_)
-      if (own.data == place && own.size == p.shape.size()) return {place, &own};
-    return {place, &own_.emplace_back(detail::OwnGradient<B>{place, p.shape.size()})};
-  }
-
-  struct Packed {
-    WeightMatrix<B> matrix;
-    const Scalar* data;
   };
 
   template <class A>
@@ -303,15 +219,9 @@ class Tape {
   }
 
   bool recording_;
-  const Scalar* weights_ = nullptr;
-  Scalar* weight_gradients_ = nullptr;
-  Scalar* own_gradients_ = nullptr;
-  WeightPanels<B>* panels_ = nullptr;
-  Workers* helpers_ = nullptr;
-  std::vector<Packed> packed_;  // those that this tape has asked for
-  Numbers values_, gradients_;
-  std::vector<LaneRoom> lanes_;
-  std::deque<detail::OwnGradient<B>> own_;  // variables point into it
+  detail::BoundWeights<B> weights_;
+  detail::Arena<typename B::template Storage<Scalar>> values_, gradients_;
+  detail::LaneRooms<B> lanes_;
   detail::Arena<typename B::template Storage<Index>> indices_;
   detail::Arena<std::vector<Block>> closures_;
   std::vector<Step> steps_;

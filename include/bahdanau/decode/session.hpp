@@ -22,9 +22,9 @@ class DecodingSession {
 
   /// Encodes the sentences; there is one row for each, before its first step. `helpers` may be null.
   DecodingSession(const Model& model, const Sequences& source, Workers* helpers = nullptr)
-      : model_(&model), source_tape_(model.inference()), tapes_{model.inference(), model.inference()} {
-    source_tape_.set_helpers(helpers);
-    for (Tape<B>& tape : tapes_) tape.set_helpers(helpers);
+      : model_(&model),
+        source_tape_(model.inference(helpers)),
+        tapes_{model.inference(helpers), model.inference(helpers)} {
     source.check("translate", model.vocabularies().source.size());
     model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
     memory_ = model.decoder_network().remember(encoding_.outputs);

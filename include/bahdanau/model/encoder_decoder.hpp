@@ -76,8 +76,10 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   const ParameterList& parameters() const { return parameters_; }
   const ParameterBlock<Backend>& weights() const { return weights_; }
   ParameterBlock<Backend>& weights() { return weights_; }
-  /// A tape for inference with this model.
-  Tape<Backend> inference() const { return Tape<Backend>(weights_.data(), panels()); }
+  /// A tape for inference with this model; `helpers` may share its work, and be null.
+  Tape<Backend> inference(Workers* helpers = nullptr) const {
+    return Tape<Backend>({.weights = weights_.data(), .panels = panels(), .helpers = helpers});
+  }
 
   /// Encodes source sentences. Throws for a token outside of the vocabulary or a length that does not fit.
   Encoded encode(const Sequences& source) const {

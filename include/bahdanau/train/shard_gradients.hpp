@@ -43,7 +43,7 @@ class ShardGradients {
       }
     });
     for (const Shard& shard : shards_)
-      shard.tape->for_own_gradients([&](std::size_t offset, const Scalar* own, std::size_t n) {
+      shard.tape->weights().for_own_gradients([&](std::size_t offset, const Scalar* own, std::size_t n) {
         map_elements<B>(n, pointwise::Identity{}, Add<Scalar>{gradients + offset}, input(own));
       });
   }

@@ -123,7 +123,10 @@ class Training {
                  std::size_t count, const DropoutPlan& plan, double smoothing, WeightPanels<Backend>* panels,
                  Scalar* gradients) {
       on.reset();
-      on.bind(model.weights().data(), gradients, panels, own_gradients.data());
+      on.bind({.weights = model.weights().data(),
+               .gradients = gradients,
+               .panels = panels,
+               .own_gradients = own_gradients.data()});
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
       model.encoder_network().run(on, model.encoder_input(source, plan), encoding);

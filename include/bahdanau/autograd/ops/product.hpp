@@ -96,9 +96,9 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, 
   if constexpr (PackingBackend<B>) {
     constexpr std::size_t many_rows = 256, deep = 128;
     const bool once = tape.recording() && rows >= many_rows && w.k >= deep;
-    if (const T* packed = !once ? tape.packed(w) : nullptr) {
+    if (const T* packed = !once ? tape.weights().packed(w) : nullptr) {
       const T* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
-      tape.share_columns(w, [&](std::size_t first, std::size_t count) {
+      tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
         B::gemm_packed(rows, count, w.k, x, w.k, packed + first * w.k, addend ? addend + first : nullptr,
                        onto == Onto::result ? w.n : 0, y + first, w.n);
       });
@@ -147,7 +147,7 @@ void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>
     // adjoint reads
     const auto place = [&](const Variable<B>& v, std::size_t offset, bool later) -> T* {
       if (!v.gradient || v.leaf != later) return nullptr;
-      return (later ? tape.deferred_place(v) : static_cast<T*>(v.gradient)) + offset;
+      return (later ? tape.weights().deferred_place(v) : static_cast<T*>(v.gradient)) + offset;
     };
     const auto use = [&](bool later) {
       return WeightGradient<B>{

@@ -130,7 +130,8 @@ Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t co
       // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]; put off for a leaf: tapes that share an embedding need
       // no room for all of its rows then
       if (x.leaf)
-        x.tape->defer(RowGradient<B>{x.tape->deferred_place(x), y.gradient, index, count, x.cols()});
+        x.tape->defer(
+            RowGradient<B>{x.tape->weights().deferred_place(x), y.gradient, index, count, x.cols()});
       else
         RowGradient<B>{x.gradient, y.gradient, index, count, x.cols()}.add();
     });

@@ -1,0 +1,71 @@
+// Lanes: arrays of one kind, one behind the other in memory in the order in which they are made.
+// So the steps of a recurrent layer are the rows of one tall matrix, and nothing is copied together.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <bahdanau/autograd/arena.hpp>
+#include <bahdanau/backend/backend.hpp>
+
+namespace bahdanau {
+
+/// What arrays of one kind share: the weight that they are made with or for, and which of its arrays they
+/// are. Without a weight it is no lane.
+template <Backend B>
+struct Lane {
+  const typename B::Scalar* weight = nullptr;
+  enum class Kind { product, used_up, state, memory, context, dropout } kind = Kind::product;
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
+namespace detail {
+
+/// The memory of all lanes of a tape.
+template <Backend B>
+class LaneRooms {
+ public:
+  using Scalar = typename B::Scalar;
+
+  struct Place {
+    Scalar *value, *gradient;
+  };
+
+  /// Room for an array. The gradient of what is used up takes the place of its value.
+  Place allocate(const Lane<B>& lane, std::size_t n) {
+    Room& room = find(lane);
+    Scalar* value = room.values.allocate_next(n);
+    return {value, lane.kind == Lane<B>::Kind::used_up ? value : room.gradients.allocate_next(n)};
+  }
+
+  /// Calls f(pointer, count) for all gradients that have room of their own.
+  template <class F>
+  void for_gradients(F f) {
+    for (Room& room : rooms_) room.gradients.for_used(f);
+  }
+
+  /// As `Arena::reset`.
+  bool reset() {
+    bool moved = false;
+    for (Room& room : rooms_) moved |= room.values.reset() | room.gradients.reset();
+    return moved;
+  }
+
+ private:
+  using Numbers = Arena<typename B::template Storage<Scalar>>;
+  struct Room {
+    Lane<B> lane;
+    Numbers values, gradients;
+  };
+
+  Room& find(const Lane<B>& lane) {
+    for (Room& room : rooms_)
+      if (room.lane == lane) return room;
+    return rooms_.emplace_back(Room{lane, {}, {}});
+  }
+
+  std::vector<Room> rooms_;  // a few for each weight
+};
+
+}  // namespace detail
+}  // namespace bahdanau

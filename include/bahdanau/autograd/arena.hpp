@@ -50,6 +50,9 @@ class Arena {
     return several;
   }
 
+  /// Whether allocations lie in several chunks; never so for a pass that is repeated after `reset`.
+  bool fragmented() const { return chunks_.size() > 1; }
+
   /// Calls f(pointer, count) for every used range.
   template <class F>
   void for_used(F f) {

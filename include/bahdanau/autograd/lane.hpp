@@ -2,6 +2,7 @@
 // So the steps of a recurrent layer are the rows of one tall matrix, and nothing is copied together.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -42,6 +43,12 @@ class LaneRooms {
   template <class F>
   void for_gradients(F f) {
     for (Room& room : rooms_) room.gradients.for_used(f);
+  }
+
+  bool fragmented() const {
+    return std::any_of(rooms_.begin(), rooms_.end(), [](const Room& room) {
+      return room.values.fragmented() || room.gradients.fragmented();
+    });
   }
 
   /// As `Arena::reset`.

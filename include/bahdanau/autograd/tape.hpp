@@ -191,6 +191,11 @@ class Tape {
     if (moved) detail::return_free_memory();
   }
 
+  /// Whether the arrays had to be put into several pieces of memory, because there were more of them than
+  /// ever before. Products that are put off are joined where their arrays lie together, so only a pass in one
+  /// piece gives the same bits as all others like it: record it again.
+  bool fragmented() const { return values_.fragmented() || gradients_.fragmented() || lanes_.fragmented(); }
+
   std::size_t length() const { return steps_.size(); }
 
  private:

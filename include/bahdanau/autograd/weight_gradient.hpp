@@ -23,6 +23,7 @@ struct WeightGradient {
   const Scalar* x = nullptr;   // [rows, inputs]
   const Scalar* dy = nullptr;  // [rows, outputs]
   std::size_t rows = 0, inputs = 0, outputs = 0, stride = 0;
+  std::size_t order = 0;  // set when it is collected
 
   bool same_weight(const WeightGradient& other) const {
     return weight == other.weight && bias == other.bias && inputs == other.inputs &&
@@ -63,7 +64,9 @@ class DeferredWeightGradients {
   using Scalar = typename B::Scalar;
 
   void add(const WeightGradient<B>& use) {
-    if (use.weight != nullptr || use.bias != nullptr) uses_.push_back(use);
+    if (use.weight == nullptr && use.bias == nullptr) return;
+    uses_.push_back(use);
+    uses_.back().order = uses_.size();
   }
   void add(const RowGradient<B>& use) { row_uses_.push_back(use); }
   void clear() {
@@ -73,8 +76,9 @@ class DeferredWeightGradients {
 
   /// Joins the uses of each weight to as few as possible; afterwards those of one weight lie together.
   void merge() {
+    // Those of one weight in the order of the forward pass; the tape has played them backwards.
     std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.weight, a.bias, a.dy) < std::tie(b.weight, b.bias, b.dy);
+      return std::tie(a.weight, a.bias, b.order) < std::tie(b.weight, b.bias, a.order);
     });
     scratch_.reset();
     auto kept = uses_.begin();

@@ -192,13 +192,18 @@ class Training {
     used_ = (rows + shard_rows - 1) / shard_rows;
     while (shards_.size() < used_) shards_.push_back(std::make_unique<Shard>(model));
     WeightPanels<Backend>* panels = model.panels();
+    Scalar* gradients = gradients_.change();
     const blas::SingleThreaded keep_to_this_thread;
     workers_.run(used_, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
       Shard& shard = *shards_[s];
-      shard.forward(shard.*tape, model, batch, begin, end - begin, plan, smoothing, panels,
-                    gradients_.change());
+      Tape<Backend>& on = shard.*tape;
+      const auto pass = [&] {
+        shard.forward(on, model, batch, begin, end - begin, plan, smoothing, panels, gradients);
+      };
+      pass();
+      if (on.recording() && on.fragmented()) pass();  // longer than any before: see Tape::fragmented
     });
     Loss total;
     for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;

@@ -150,8 +150,15 @@ void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>
       return (later ? tape.weights().deferred_place(v) : static_cast<T*>(v.gradient)) + offset;
     };
     const auto use = [&](bool later) {
-      return WeightGradient<B>{
-          place(w, first, later), place(bias, 0, later), x.value, y.gradient, rows, inputs, outputs, stride};
+      return WeightGradient<B>{place(w, first, later),
+                               place(bias, 0, later),
+                               x.value,
+                               y.gradient,
+                               rows,
+                               inputs,
+                               outputs,
+                               stride,
+                               0};
     };
     tape.defer(use(true));
     use(false).add_to_weight(0, outputs);

@@ -54,7 +54,10 @@ class LaneRooms {
   /// As `Arena::reset`.
   bool reset() {
     bool moved = false;
-    for (Room& room : rooms_) moved |= room.values.reset() | room.gradients.reset();
+    for (Room& room : rooms_) {
+      moved = room.values.reset() || moved;
+      moved = room.gradients.reset() || moved;
+    }
     return moved;
   }
 

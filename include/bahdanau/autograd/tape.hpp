@@ -186,8 +186,11 @@ class Tape {
     steps_.clear();
     deferred_.clear();
     weights_.reset();
-    const bool moved =
-        values_.reset() | gradients_.reset() | lanes_.reset() | indices_.reset() | closures_.reset();
+    bool moved = values_.reset();
+    moved = gradients_.reset() || moved;
+    moved = lanes_.reset() || moved;
+    moved = indices_.reset() || moved;
+    moved = closures_.reset() || moved;
     if (moved) detail::return_free_memory();
   }
 

@@ -2,28 +2,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include <bahdanau/backend/xtensor.hpp>
-#include <bahdanau/core/random.hpp>
 
 #include "support/catch.hpp"
 #include "support/compare.hpp"
+#include "support/numbers.hpp"
 
 using bahdanau::Transpose;
 using bahdanau::Xtensor;
 using bahdanau::test::largest_difference;
+using bahdanau::test::numbers;
 
 namespace {
-
-template <class T>
-std::vector<T> numbers(std::size_t n, std::uint64_t key) {
-  std::vector<T> out(n);
-  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(bahdanau::random::Key{key}.normal(i));
-  return out;
-}
 
 /// Element (i, j) of op(A).
 template <class T>

@@ -2,14 +2,14 @@
 // Every message reads `where: expected X, got Y; hint`, in release builds too.
 #pragma once
 
-#include <array>
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <bahdanau/core/digits.hpp>
 
 namespace bahdanau {
 
@@ -36,9 +36,7 @@ inline std::string text(std::string_view value) { return std::string(value); }
 
 /// A number with as few digits as bring it back.
 inline std::string number_text(double value) {
-  if (value != value) return "nan";  // not also "-nan"
-  std::array<char, 32> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+  return value != value ? "nan" : exact_digits(value);  // not also "-nan"
 }
 
 /// Throws `where: expected X, got Y` unless both are equal; the usual check of a width or a count.

@@ -23,8 +23,9 @@ class DecodingSession {
   /// Encodes the sentences; there is one row for each, before its first step. `helpers` may be null.
   DecodingSession(const Model& model, const Sequences& source, Workers* helpers = nullptr)
       : model_(&model),
-        source_tape_(model.inference(helpers)),
-        tapes_{model.inference(helpers), model.inference(helpers)} {
+        binding_(model.binding(helpers)),
+        source_tape_(binding_),
+        tapes_{Tape<B>(binding_), Tape<B>(binding_)} {
     source.check("translate", model.vocabularies().source.size());
     model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
     memory_ = model.decoder_network().remember(encoding_.outputs);
@@ -88,6 +89,7 @@ class DecodingSession {
   static Variable<B> on(Tape<B>& tape, const Variable<B>& v) { return tape.borrow(v.value, v.shape); }
 
   const Model* model_;
+  WeightBinding<B> binding_;
   Tape<B> source_tape_;
   std::array<Tape<B>, 2> tapes_;
   std::size_t turn_ = 0;

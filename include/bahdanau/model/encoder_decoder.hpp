@@ -77,9 +77,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   const ParameterBlock<Backend>& weights() const { return weights_; }
   ParameterBlock<Backend>& weights() { return weights_; }
   /// A tape for inference with this model; `helpers` may share its work, and be null.
-  Tape<Backend> inference(Workers* helpers = nullptr) const {
-    return Tape<Backend>({.weights = weights_.data(), .panels = panels(), .helpers = helpers});
-  }
+  Tape<Backend> inference(Workers* helpers = nullptr) const { return Tape<Backend>(binding(helpers)); }
 
   /// Encodes source sentences. Throws for a token outside of the vocabulary or a length that does not fit.
   Encoded encode(const Sequences& source) const {
@@ -184,6 +182,10 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   using EncoderNetwork = typename Encoder::template Network<Cell>;
   const EncoderNetwork& encoder_network() const { return encoder_; }
   const Decoder& decoder_network() const { return decoder_; }
+  /// What tapes for inference are bound to, until the weights change.
+  WeightBinding<Backend> binding(Workers* helpers = nullptr) const {
+    return {.weights = weights_.data(), .panels = panels(), .helpers = helpers};
+  }
   /// The weights as products use them.
   WeightPanels<Backend>* panels() const {
     panels_.watch(weights_.data(), weights_.size(), weights_.version());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <bahdanau/backend/backend.hpp>
+#include <bahdanau/core/random.hpp>
 #include <bahdanau/nn/parameter.hpp>
 
 namespace bahdanau {
@@ -26,8 +28,8 @@ class ParameterBlock {
 
   std::size_t size() const { return storage_.size(); }
   const Scalar* data() const { return storage_.data(); }
-  /// To write through, for as long as one likes: what is derived from the numbers is made anew for every use
-  /// from now on.
+  /// To write through, for as long as one likes: from now on the numbers are looked at before every use, to
+  /// see whether what was derived from them still holds.
   Scalar* data() {
     exposed_.yes = true;
     return change();
@@ -37,8 +39,9 @@ class ParameterBlock {
     version_ = next_version();
     return storage_.data();
   }
-  /// Another one after every change, and in no other block unless it was copied.
-  std::uint64_t version() const { return exposed_.yes ? next_version() : version_; }
+  /// Another one after every change, and in no other block unless it was copied. For a block that was handed
+  /// out it is made of the numbers themselves: threads that only read must agree on it.
+  std::uint64_t version() const { return exposed_.yes ? fingerprint() : version_; }
   void clear() { B::fill(change(), size(), Scalar(0)); }
 
   /// Draws first values: each parameter from a stream of its own, so one more layer changes no other.
@@ -70,6 +73,19 @@ class ParameterBlock {
   static std::uint64_t next_version() {
     static std::atomic<std::uint64_t> last{0};
     return ++last;
+  }
+
+  std::uint64_t fingerprint() const {
+    std::vector<Scalar> host(size());
+    B::download(storage_.data(), host.size(), host.data());
+    random::Key key{host.size()};
+    for (const Scalar number : host) {
+      if constexpr (sizeof(Scalar) == sizeof(std::uint64_t))
+        key = key.derive(std::bit_cast<std::uint64_t>(number));
+      else
+        key = key.derive(std::bit_cast<std::uint32_t>(number));
+    }
+    return key.state;
   }
 
   /// Who was given a pointer keeps it when other numbers are assigned.

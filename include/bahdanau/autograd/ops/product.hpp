@@ -90,7 +90,7 @@ enum class Onto { nothing, bias, result };
 /// With a packed weight where the tape has one. Without one where a pass that is recorded multiplies many
 /// rows at once: BLAS is as fast there, and a packed copy of such a weight is used once.
 template <Backend B>
-void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, typename B::Scalar* x,
+void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, const typename B::Scalar* x,
                      Onto onto, const typename B::Scalar* bias, typename B::Scalar* y) {
   using T = typename B::Scalar;
   if constexpr (PackingBackend<B>) {
@@ -161,8 +161,9 @@ void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>
                                0};
     };
     tape.defer(use(true));
-    use(false).add_to_weight(0, outputs);
-    use(false).add_to_bias();
+    const WeightGradient<B> now = use(false);
+    now.add_to_weight(0, outputs);
+    now.add_to_bias();
   });
 }
 

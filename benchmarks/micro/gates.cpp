@@ -43,9 +43,9 @@ void measure(const std::string& what) {
 }  // namespace
 
 void measure_gates() {
-  measure<bd::pointwise::GruStep, 4, 7>("GRU gates");
+  measure<bd::pointwise::GruStep, 5, 7>("GRU gates");
   measure<bd::pointwise::GruStepAdjoint, 5, 6>("GRU gates, adjoint");
-  measure<bd::pointwise::LstmStep, 7, 9>("LSTM gates");
+  measure<bd::pointwise::LstmStep, 6, 9>("LSTM gates");
   measure<bd::pointwise::LstmStepAdjoint, 5, 8>("LSTM gates, adjoint");
 }
 

@@ -99,10 +99,10 @@ TEMPLATE_TEST_CASE("the sum of the rows is added to what was there", "[reduction
     constexpr std::size_t rows = 5;
     std::vector<T> x(rows * cols), out(cols + 1, 10);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i);  // x[r, c] = r cols + c
-    Xtensor<T>::column_sum(rows, cols, x.data(), out.data());
+    Xtensor<T>::column_sum(rows, cols, x.data(), cols, out.data());
     for (std::size_t c = 0; c < cols; ++c) CHECK(out[c] == static_cast<T>(10 + 10 * cols + 5 * c));
     CHECK(out[cols] == 10);
-    Xtensor<T>::column_sum(0, cols, x.data(), out.data());
+    Xtensor<T>::column_sum(0, cols, x.data(), cols, out.data());
     CHECK(out[0] == static_cast<T>(10 + 10 * cols));
   }
 }

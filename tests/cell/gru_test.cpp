@@ -82,7 +82,8 @@ TEST_CASE("a GRU refuses shapes that do not fit", "[gru][error]") {
                        Message("Gru::step: expected an input product [2, 12], got [2, 11]"));
   CHECK_THROWS_MATCHES(step({3, 12}, {2, 4}), Error,
                        Message("Gru::step: expected an input product [2, 12], got [3, 12]"));
-  CHECK_THROWS_MATCHES(step({2, 12}, {2, 3}), Error, Message("linear: expected x of width 4, got [2, 3]"));
+  CHECK_THROWS_MATCHES(step({2, 12}, {2, 3}), Error,
+                       Message("Gru::step: expected a state [2, 4], got [2, 3]"));
   CHECK_THROWS_MATCHES(cell.project(tape.zeros({2, 3})), Error,
                        Message("linear: expected x of width 2, got [2, 3]"));
 }

@@ -86,7 +86,7 @@ TEST_CASE("an LSTM refuses shapes that do not fit", "[lstm][error]") {
   CHECK_THROWS_MATCHES(step({2, 16}, {2, 4}, {1, 4}), Error,
                        Message("Lstm::step: expected a memory c [2, 4], got [1, 4]"));
   CHECK_THROWS_MATCHES(step({2, 16}, {2, 3}, {2, 3}), Error,
-                       Message("linear: expected x of width 4, got [2, 3]"));
+                       Message("Lstm::step: expected a state [2, 4], got [2, 3]"));
   DoubleTape other;
   CHECK_THROWS_MATCHES(
       Lstm::step<Double>(cell.w, tape.zeros({2, 16}), {tape.zeros({2, 4}), other.zeros({2, 4})}), Error,

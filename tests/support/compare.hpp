@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #include <bahdanau/core/array.hpp>
 
@@ -21,6 +22,13 @@ double largest_difference(const T* a, const T* b, std::size_t n) {
     largest = std::max(largest, difference);
   }
   return largest;
+}
+
+/// The same for lists; infinity if their sizes differ.
+template <class T>
+double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  return largest_difference(a.data(), b.data(), a.size());
 }
 
 /// The same for arrays; infinity if their shapes differ.

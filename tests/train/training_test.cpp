@@ -144,7 +144,7 @@ TEST_CASE("the steps of training come in their order", "[train][error]") {
   CHECK(message_of([&] { training.backward(); }) ==
         "backward: expected a loss(batch) before it, got none since the last backward");
   CHECK(message_of([&] { training.step(); }) ==
-        "step: expected a backward() before it, got none since the last step");
+        "step: expected a backward() before it, got none since the last loss or step");
 }
 
 TEST_CASE("a gradient that is not finite leaves the weights alone", "[train][error]") {

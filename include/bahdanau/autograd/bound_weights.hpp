@@ -69,6 +69,9 @@ class BoundWeights {
     return packed_.emplace_back(Packed{matrix, bound_.panels->get(matrix)}).data;
   }
 
+  /// Has all forms asked for again: those of before were retired.
+  void forget_packed() { packed_.clear(); }
+
   /// Calls f(first, count) for all columns of op(W), in one piece or shared with the helpers. Each of them
   /// reads a part of the weight, which is what takes the time where there are few rows.
   template <class F>

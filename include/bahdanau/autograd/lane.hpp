@@ -17,6 +17,8 @@ template <Backend B>
 struct Lane {
   const typename B::Scalar* weight = nullptr;
   enum class Kind { product, used_up, state, memory, context, dropout } kind = Kind::product;
+  /// Whether its arrays go from one operation to the next, which is a product, and nowhere else.
+  bool passed_on() const { return kind == Kind::context || kind == Kind::dropout; }
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
@@ -32,17 +34,26 @@ class LaneRooms {
     Scalar *value, *gradient;
   };
 
-  /// Room for an array. The gradient of what is used up takes the place of its value.
+  /// Room for an array. The gradient of what is used up takes the place of its value; the gradients of what
+  /// is passed on share one place, as the adjoint that reads one comes right after the adjoint that stores
+  /// it.
   Place allocate(const Lane<B>& lane, std::size_t n) {
     Room& room = find(lane);
     Scalar* value = room.values.allocate_next(n);
-    return {value, lane.kind == Lane<B>::Kind::used_up ? value : room.gradients.allocate_next(n)};
+    if (lane.kind == Lane<B>::Kind::used_up) return {value, value};
+    if (!lane.passed_on()) return {value, room.gradients.allocate_next(n)};
+    if (room.shared_size < n) {
+      room.shared = room.gradients.allocate_next(n);
+      room.shared_size = n;
+    }
+    return {value, room.shared};
   }
 
-  /// Calls f(pointer, count) for all gradients that have room of their own.
+  /// Calls f(pointer, count) for all gradients that adjoints add to.
   template <class F>
   void for_gradients(F f) {
-    for (Room& room : rooms_) room.gradients.for_used(f);
+    for (Room& room : rooms_)
+      if (!room.lane.passed_on()) room.gradients.for_used(f);
   }
 
   bool fragmented() const {
@@ -57,6 +68,7 @@ class LaneRooms {
     for (Room& room : rooms_) {
       moved = room.values.reset() || moved;
       moved = room.gradients.reset() || moved;
+      room.shared_size = 0;
     }
     return moved;
   }
@@ -66,12 +78,14 @@ class LaneRooms {
   struct Room {
     Lane<B> lane;
     Numbers values, gradients;
+    Scalar* shared = nullptr;
+    std::size_t shared_size = 0;
   };
 
   Room& find(const Lane<B>& lane) {
     for (Room& room : rooms_)
       if (room.lane == lane) return room;
-    return rooms_.emplace_back(Room{lane, {}, {}});
+    return rooms_.emplace_back(Room{lane, {}, {}, nullptr, 0});
   }
 
   std::vector<Room> rooms_;  // a few for each weight

@@ -14,4 +14,9 @@ struct Parameter {
   Shape shape;
 };
 
+/// y = x Wᵀ + b: W [outputs, inputs], b [outputs].
+struct Dense {
+  Parameter weight, bias;
+};
+
 }  // namespace bahdanau

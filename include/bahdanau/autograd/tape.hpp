@@ -64,9 +64,10 @@ class Tape {
 
   /// The same in a lane.
   Variable<B> variable(Shape shape, const Lane<B>& lane) {
-    if (!recording_ || lane.weight == nullptr) return variable(shape);
+    const bool used_up = lane.kind == Lane<B>::Kind::used_up;
+    if (!recording_ || lane.weight == nullptr) return used_up ? overwritten(shape) : variable(shape);
     const auto [value, gradient] = lanes_.allocate(lane, shape.size());
-    return {this, value, gradient, shape, false, lane.kind == Lane<B>::Kind::used_up};
+    return {this, value, gradient, shape, false, used_up, lane.passed_on()};
   }
 
   /// A new uninitialised array that no gradient flows into.
@@ -79,11 +80,18 @@ class Tape {
     return v;
   }
 
-  /// A new array whose gradient takes the place of its value: for a result that the next operation consumes.
+  /// A new array whose gradient takes the place of its value: for a result that one operation uses up.
   Variable<B> overwritten(Shape shape) {
     Variable<B> v = constant(shape);
     if (recording_) v.gradient = v.value;
+    v.used_up = true;
     return v;
+  }
+
+  /// Room for numbers that are needed no longer than until somebody asks for such room again.
+  Scalar* scratch(std::size_t n) {
+    if (scratch_.size() < n) scratch_ = Numbers(n);
+    return scratch_.data();
   }
 
   /// Where a fused adjoint may write v's gradient: room that nobody reads if v is a constant.
@@ -226,9 +234,12 @@ class Tape {
     return v;
   }
 
+  using Numbers = typename B::template Storage<Scalar>;
+
   bool recording_;
   detail::BoundWeights<B> weights_;
-  detail::Arena<typename B::template Storage<Scalar>> values_, gradients_;
+  detail::Arena<Numbers> values_, gradients_;
+  Numbers scratch_;
   detail::LaneRooms<B> lanes_;
   detail::Arena<typename B::template Storage<Index>> indices_;
   detail::Arena<std::vector<Block>> closures_;

@@ -62,8 +62,9 @@ struct Variable {
   Scalar* value = nullptr;
   detail::GradientPointer<B> gradient;
   Shape shape;
-  bool leaf = false;     // an input or a parameter: no adjoint reads its gradient
-  bool used_up = false;  // its one consumer stores its gradient, in the place of its value
+  bool leaf = false;       // an input or a parameter: no adjoint reads its gradient
+  bool used_up = false;    // its one consumer may write over it, and stores its gradient in its place
+  bool passed_on = false;  // its one consumer is a product, which stores its gradient
 
   std::size_t size() const { return shape.size(); }
   std::size_t rows() const { return shape.rows(); }
@@ -75,14 +76,14 @@ struct Variable {
       fail("row_range", "begin + count of at most " + detail::text(rows()),
            detail::text(begin) + " + " + detail::text(count));
     const std::size_t offset = begin * cols();
-    return {tape, value + offset, gradient.shifted(offset), {count, cols()}, leaf, used_up};
+    return {tape, value + offset, gradient.shifted(offset), {count, cols()}, leaf, used_up, passed_on};
   }
 
   /// The same elements in another shape: the same memory.
   Variable reshape(Shape other) const {
     if (other.size() != size())
       fail("reshape", "a shape of " + detail::text(size()) + " elements", other.text());
-    return {tape, value, gradient, other, leaf, used_up};
+    return {tape, value, gradient, other, leaf, used_up, passed_on};
   }
 };
 

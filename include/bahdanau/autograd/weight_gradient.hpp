@@ -21,24 +21,24 @@ struct WeightGradient {
   Scalar* weight = nullptr;    // dW [outputs, inputs], rows `stride` apart; or null
   Scalar* bias = nullptr;      // db [outputs], or null
   const Scalar* x = nullptr;   // [rows, inputs]
-  const Scalar* dy = nullptr;  // [rows, outputs]
-  std::size_t rows = 0, inputs = 0, outputs = 0, stride = 0;
+  const Scalar* dy = nullptr;  // [rows, outputs], rows `dy_stride` apart
+  std::size_t rows = 0, inputs = 0, outputs = 0, stride = 0, dy_stride = 0;
   std::size_t order = 0;  // set when it is collected
 
   bool same_weight(const WeightGradient& other) const {
     return weight == other.weight && bias == other.bias && inputs == other.inputs &&
-           outputs == other.outputs && stride == other.stride;
+           outputs == other.outputs && stride == other.stride && dy_stride == other.dy_stride;
   }
 
   /// y = x Wᵀ + b  =>  dW += dyᵀ x, for the outputs first, ..., first + count - 1.
   void add_to_weight(std::size_t first, std::size_t count) const {
     if (weight != nullptr)
-      B::gemm(Transpose::yes, Transpose::no, count, inputs, rows, Scalar(1), dy + first, outputs, x, inputs,
+      B::gemm(Transpose::yes, Transpose::no, count, inputs, rows, Scalar(1), dy + first, dy_stride, x, inputs,
               Scalar(1), weight + first * stride, stride);
   }
   /// db += Σ_rows dy
   void add_to_bias() const {
-    if (bias != nullptr) B::column_sum(rows, outputs, dy, bias);
+    if (bias != nullptr) B::column_sum(rows, outputs, dy, dy_stride, bias);
   }
 };
 
@@ -105,13 +105,22 @@ class DeferredWeightGradients {
   }
 
  private:
+  struct CopyRow {
+    Scalar* out;
+    const Scalar* from;
+    std::size_t cols, stride;
+    template <class Lanes>
+    BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+      lanes.map(cols, pointwise::Identity{}, Store<Scalar>{out + r * cols}, from + r * stride);
+    }
+  };
   using Uses = typename std::vector<WeightGradient<B>>::iterator;
 
   /// Uses that lie one behind the other in memory are one use. Writes them from `out` on; returns their end.
   static Uses join(Uses first, Uses last, Uses out) {
     WeightGradient<B> run = *first;
     for (auto use = first + 1; use != last; ++use) {
-      if (use->x == run.x + run.rows * run.inputs && use->dy == run.dy + run.rows * run.outputs) {
+      if (use->x == run.x + run.rows * run.inputs && use->dy == run.dy + run.rows * run.dy_stride) {
         run.rows += use->rows;
       } else {
         *out++ = run;
@@ -134,10 +143,11 @@ class DeferredWeightGradients {
     WeightGradient<B> all = *first;
     all.x = x;
     all.dy = dy;
+    all.dy_stride = all.outputs;
     all.rows = rows;
     for (auto use = first; use != last; ++use) {
       B::copy(use->x, use->rows * use->inputs, x);
-      B::copy(use->dy, use->rows * use->outputs, dy);
+      B::for_rows(use->rows, CopyRow{dy, use->dy, use->outputs, use->dy_stride});
       x += use->rows * use->inputs;
       dy += use->rows * use->outputs;
     }

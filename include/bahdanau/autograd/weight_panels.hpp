@@ -26,6 +26,7 @@ template <Backend B>
 class WeightPanels {
  public:
   void watch(const typename B::Scalar*, std::size_t, std::uint64_t) {}
+  void retire() {}
 };
 
 /// The packed forms of one model's weights. Threads may ask at the same time; the first one packs.
@@ -48,38 +49,57 @@ class WeightPanels<B> {
     const std::lock_guard lock(mutex_);
     begin_ = weights;
     end_ = weights + size;
-    version_ = version;
+    state_.version = version;
   }
 
-  /// The packed form, valid until the weights change; null for a matrix that is not among them.
+  /// Says that nobody needs the forms made so far: others may take their room. Training does so between its
+  /// two passes, which need different ones.
+  void retire() {
+    const std::lock_guard lock(mutex_);
+    ++state_.round;
+  }
+
+  /// The packed form, valid until the weights change or forms are retired; null for a matrix that is not
+  /// among them.
   const Scalar* get(const WeightMatrix<B>& matrix) {
     const std::lock_guard lock(mutex_);
     if (matrix.data < begin_ || matrix.data >= end_) return nullptr;
-    Form& form = find(matrix);
-    if (form.version != version_) {
-      B::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, form.packed.data());
-      form.version = version_;
-    }
+    for (Form& form : forms_)
+      if (form.state == state_ && form.matrix == matrix) return form.packed.data();
+    Form& form = room(B::packed_size(matrix.k, matrix.n));
+    B::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, form.packed.data());
+    form.matrix = matrix;
+    form.state = state_;
     return form.packed.data();
   }
 
  private:
+  struct State {
+    std::uint64_t version = 0, round = 0;
+    friend bool operator==(const State&, const State&) = default;
+  };
   struct Form {
     WeightMatrix<B> matrix;
     typename B::template Storage<Scalar> packed;
-    std::uint64_t version;
+    State state;
   };
 
-  Form& find(const WeightMatrix<B>& matrix) {
+  /// The smallest form that nobody needs and that is large enough, or a new one.
+  Form& room(std::size_t size) {
+    Form* best = nullptr;
     for (Form& form : forms_)
-      if (form.matrix == matrix) return form;
+      if (form.state != state_ && form.packed.size() >= size &&
+          (best == nullptr || form.packed.size() < best->packed.size()))
+        best = &form;
+    if (best != nullptr) return *best;
+    // Some more, so that the same weight has room when it is packed for its transposed product.
     using Storage = typename B::template Storage<Scalar>;
-    return forms_.emplace_back(Form{matrix, Storage(B::packed_size(matrix.k, matrix.n)), version_ - 1});
+    return forms_.emplace_back(Form{{}, Storage(size + size / 16), {}});
   }
 
   std::mutex mutex_;
   const Scalar *begin_ = nullptr, *end_ = nullptr;
-  std::uint64_t version_ = 0;
+  State state_;
   std::list<Form> forms_;  // a list: threads keep pointers into it while others add to it
 };
 

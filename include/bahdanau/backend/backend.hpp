@@ -59,7 +59,7 @@ struct AnyTable {
 ///    `Store`, `Add` or `AddShared`, an input a pointer (one value a column) or a scalar (one for all);
 ///    `lanes.sum` and `lanes.max` reduce f over the columns. A backend may spread the columns over lanes,
 ///    so a kernel that reads what another column wrote must not exist.
-/// 6. `column_sum(rows, cols, x, out)` adds the sum of the rows of x to out.
+/// 6. `column_sum(rows, cols, x, stride, out)` adds the sum of the rows of x, `stride` apart, to out.
 /// 7. `scatter_add(rows, cols, x, index, out)` adds row r of x to row `index[r]` of out; indices may repeat.
 /// 8. `tabulate(rows, cols, f, out)` stores `f(row, column)`.
 /// 9. `sum(n, x)` and `sum_of_squares(n, x)` reduce to one host value.
@@ -77,7 +77,7 @@ concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in
   B::gemm(Transpose::no, Transpose::no, n, n, n, value, in, n, in, n, value, out, n);
   B::gemm_batched(Transpose::no, Transpose::no, n, n, n, value, in, n, n, in, n, n, value, out, n, n, n);
   B::for_rows(n, detail::AnyRowKernel{});
-  B::column_sum(n, n, in, out);
+  B::column_sum(n, n, in, n, out);
   B::scatter_add(n, n, in, index, out);
   B::tabulate(n, n, detail::AnyTable{}, out);
   { B::sum(n, in) } -> std::convertible_to<double>;

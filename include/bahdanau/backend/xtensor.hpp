@@ -245,10 +245,10 @@ struct Xtensor {
     for (std::size_t row = 0; row < rows; ++row) kernel(detail::SimdLanes<T>{}, row);
   }
 
-  static void column_sum(std::size_t rows, std::size_t cols, const T* x, T* out) {
+  static void column_sum(std::size_t rows, std::size_t cols, const T* x, std::size_t stride, T* out) {
     const detail::SimdLanes<T> lanes;
     for (std::size_t row = 0; row < rows; ++row)
-      lanes.map(cols, pointwise::Identity{}, Add<T>{out}, x + row * cols);
+      lanes.map(cols, pointwise::Identity{}, Add<T>{out}, x + row * stride);
   }
   static void scatter_add(std::size_t rows, std::size_t cols, const T* x, const Index* index, T* out) {
     const detail::SimdLanes<T> lanes;

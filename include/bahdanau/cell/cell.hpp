@@ -57,14 +57,28 @@ concept Cell = requires(Scope scope, std::size_t n) {
 
 namespace detail {
 
-/// How the caller makes a cell's input product: a cell may say `uses_up_input`, if its adjoint stores the
-/// gradient of a product that is `used_up`.
+/// How the caller makes a cell's input product: a cell may say `uses_up_input`, if it has `to_use_up` see to
+/// products that it may not write over.
 template <Cell C>
 constexpr Result input_product() {
   if constexpr (requires { requires C::uses_up_input; })
     return Result::used_up;
   else
     return Result::fresh;
+}
+
+/// An input product that a cell may write over: itself where it is used up, else a copy.
+template <Backend B>
+Variable<B> to_use_up(const Variable<B>& projected) {
+  using T = typename B::Scalar;
+  if (projected.used_up) return projected;
+  const Variable<B> copy = projected.tape->overwritten(projected.shape);
+  B::copy(projected.value, projected.size(), copy.value);
+  if (projected.gradient)
+    projected.tape->record([=] {
+      map_elements<B>(copy.size(), pointwise::Identity{}, Add<T>{projected.gradient}, input(copy.gradient));
+    });
+  return copy;
 }
 
 }  // namespace detail

@@ -12,21 +12,21 @@ namespace bahdanau {
 
 namespace pointwise {
 
-/// r = σ(x_r + u_r), z = σ(x_z + u_z), n = tanh(x_n + r u_n), h' = (1 - z) n + z h
+/// r = σ(x_r + u_r), z = σ(x_z + u_z), n = tanh(x_n + r u_n), h' = (1 - z) n + z h; u_n is handed on
 struct GruStep {
   template <class V>
-  BAHDANAU_HOST_DEVICE Values<V, 4> operator()(V x_r, V x_z, V x_n, V u_r, V u_z, V u_n, V h) const {
+  BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V x_r, V x_z, V x_n, V u_r, V u_z, V u_n, V h) const {
     const V r = pointwise::sigmoid(x_r + u_r);
     const V z = pointwise::sigmoid(x_z + u_z);
     const V n = pointwise::tanh(x_n + r * u_n);
-    return {{r, z, n, n + z * (h - n)}};
+    return {{r, z, n, u_n, n + z * (h - n)}};
   }
 };
 
-/// From r, z, n, u_n, h and dh': the gradients of x_r, x_z, x_n, then of u_r, u_z, u_n, and of h.
+/// From r, z, n, u_n, h and dh': the gradients of x_r, x_z, x_n, of u_n, and of h.
 struct GruStepAdjoint {
   template <class V>
-  BAHDANAU_HOST_DEVICE Values<V, 7> operator()(V r, V z, V n, V u_n, V h, V dh_next) const {
+  BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V r, V z, V n, V u_n, V h, V dh_next) const {
     // h' = (1 - z) n + z h
     const V dn = dh_next * (V(1) - z);
     const V dz = dh_next * (h - n);
@@ -36,7 +36,7 @@ struct GruStepAdjoint {
     const V dx_r = dx_n * u_n * r * (V(1) - r);
     // z = σ(x_z + u_z)
     const V dx_z = dz * z * (V(1) - z);
-    return {{dx_r, dx_z, dx_n, dx_r, dx_z, dx_n * r, dh_next * z}};
+    return {{dx_r, dx_z, dx_n, dx_n * r, dh_next * z}};
   }
 };
 
@@ -44,43 +44,38 @@ struct GruStepAdjoint {
 
 namespace detail {
 
-// Rows of x and u are [3 · hidden]: r, z, n. The step leaves r and z in u's first two thirds, u_n stays.
+// Rows of x and u are [3 · hidden]: r, z, n. The step leaves r, z and n in x's place; the adjoint leaves the
+// gradients of x there, which are those of u as well but for the last third: that of u_n takes u_n's place.
 template <class T>
 struct GruRow {
   std::size_t hidden;
-  const T* x;
-  T* u;
-  const T* h;
-  T* n;
-  std::size_t n_stride;
-  T* h_next;
+  T* x;
+  const T *u, *h;
+  T *u_n, *h_next;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
-    const T* x_row = x + row * 3 * hidden;
-    T* u_row = u + row * 3 * hidden;
-    const T* u_in = u_row;
-    lanes.map(hidden, pointwise::GruStep{}, Store<T>{u_row}, Store<T>{u_row + hidden},
-              Store<T>{n + row * n_stride}, Store<T>{h_next + row * hidden}, x_row, x_row + hidden,
-              x_row + 2 * hidden, u_in, u_in + hidden, u_in + 2 * hidden, h + row * hidden);
+    T* x_row = x + row * 3 * hidden;
+    const T *x_in = x_row, *u_row = u + row * 3 * hidden;
+    lanes.map(hidden, pointwise::GruStep{}, Store<T>{x_row}, Store<T>{x_row + hidden},
+              Store<T>{x_row + 2 * hidden}, Store<T>{u_n + row * hidden}, Store<T>{h_next + row * hidden},
+              x_in, x_in + hidden, x_in + 2 * hidden, u_row, u_row + hidden, u_row + 2 * hidden,
+              h + row * hidden);
   }
 };
 
-template <class T, template <class> class Output>
+template <class T>
 struct GruAdjointRow {
   std::size_t hidden;
-  const T *u, *n;
-  std::size_t n_stride;
+  T *x, *u_n;
   const T *h, *dh_next;
-  T *dx, *du, *dh;
+  T* dh;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
-    const T* u_row = u + row * 3 * hidden;
-    T* dx_row = dx + row * 3 * hidden;
-    T* du_row = du + row * 3 * hidden;
-    lanes.map(hidden, pointwise::GruStepAdjoint{}, Output<T>{dx_row}, Output<T>{dx_row + hidden},
-              Output<T>{dx_row + 2 * hidden}, Store<T>{du_row}, Store<T>{du_row + hidden},
-              Store<T>{du_row + 2 * hidden}, Add<T>{dh + row * hidden}, u_row, u_row + hidden,
-              n + row * n_stride, u_row + 2 * hidden, h + row * hidden, dh_next + row * hidden);
+    T *x_row = x + row * 3 * hidden, *u_row = u_n + row * hidden;
+    const T *gates = x_row, *u_in = u_row;
+    lanes.map(hidden, pointwise::GruStepAdjoint{}, Store<T>{x_row}, Store<T>{x_row + hidden},
+              Store<T>{x_row + 2 * hidden}, Store<T>{u_row}, Add<T>{dh + row * hidden}, gates, gates + hidden,
+              gates + 2 * hidden, u_in, h + row * hidden, dh_next + row * hidden);
   }
 };
 
@@ -105,22 +100,26 @@ struct Gru {
   static CellState<Gru, B> step(const Weights& w, const Variable<B>& projected,
                                 const CellState<Gru, B>& state) {
     using T = typename B::Scalar;
+    using Kind = typename Lane<B>::Kind;
     Tape<B>& tape = *projected.tape;
-    const Variable<B> x = projected, h = state[0];
-    const Variable<B> u =
-        linear(h, tape[w.weight_hh], tape[w.bias_hh], Result::used_up);  // [rows, 3 · hidden]
-    detail::require_shape("Gru::step", "an input product", u.shape, x.shape);
-    // n takes the place of x_n where x is used up
-    T* n = x.used_up ? x.value + 2 * h.cols() : tape.constant(h.shape).value;
-    const std::size_t n_stride = x.used_up ? x.cols() : h.cols();
-    const Variable<B> next = tape.variable(h.shape, {tape[w.weight_hh].value, Lane<B>::Kind::state});
-    B::for_rows(h.rows(), detail::GruRow<T>{h.cols(), x.value, u.value, h.value, n, n_stride, next.value});
-    tape.record([=, dx = tape.gradient_room(x), dh = tape.gradient_room(h)] {
-      const auto play = [&]<template <class> class Output>(Output<T>) {
-        B::for_rows(h.rows(), detail::GruAdjointRow<T, Output>{h.cols(), u.value, n, n_stride, h.value,
-                                                               next.gradient, dx, u.gradient, dh});
-      };
-      x.used_up ? play(Store<T>{}) : play(Add<T>{});
+    const Variable<B> h = state[0], W = tape[w.weight_hh], b = tape[w.bias_hh];
+    const std::size_t rows = h.rows(), H = W.cols();
+    detail::require_shape("Gru::step", "a state", {rows, H}, h.shape);
+    detail::require_shape("Gru::step", "an input product", {rows, W.rows()}, projected.shape);
+    const Variable<B> x = detail::to_use_up(projected);
+    // u = W_h h + b_h: of it only u_n is kept, in place of which its gradient will stand
+    T* u = tape.scratch(x.size());
+    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), detail::product_rows<B>(h.value, h),
+                               detail::Onto::bias, b.value, u);
+    const Variable<B> u_n = tape.variable(h.shape, detail::product_lane(W, 0, Result::used_up));
+    const Variable<B> next = tape.variable(h.shape, {W.value, Kind::state});
+    B::for_rows(rows, detail::GruRow<T>{H, x.value, u, h.value, u_n.value, next.value});
+    tape.record([=, dh = tape.gradient_room(h)] {
+      B::for_rows(rows, detail::GruAdjointRow<T>{H, x.value, u_n.value, h.value, next.gradient, dh});
+      // u_r, u_z = W_hr h + b_hr, W_hz h + b_hz, whose gradients are x's; u_n = W_hn h + b_hn
+      const Variable<B> biases = b.reshape({3, H});
+      detail::linear_adjoint<B>({x.value, rows, 3 * H}, h, W.row_range(0, 2 * H), 0, biases.row_range(0, 2));
+      detail::linear_adjoint<B>({u_n.value, rows, H}, h, W.row_range(2 * H, H), 0, biases.row_range(2, 1));
     });
     return {next};
   }

@@ -12,26 +12,27 @@ namespace bahdanau {
 
 namespace pointwise {
 
-/// i, f, o = σ(x + u), g = tanh(x_g + u_g), c' = f c + i g, t = tanh c', h' = o t
+/// i, f, o = σ(x + b), g = tanh(x_g + b_g), c' = f c + i g, h' = o tanh c'
 struct LstmStep {
   template <class V>
-  BAHDANAU_HOST_DEVICE Values<V, 7> operator()(V x_i, V x_f, V x_g, V x_o, V u_i, V u_f, V u_g, V u_o,
+  BAHDANAU_HOST_DEVICE Values<V, 6> operator()(V x_i, V x_f, V x_g, V x_o, V b_i, V b_f, V b_g, V b_o,
                                                V c) const {
-    const V i = pointwise::sigmoid(x_i + u_i);
-    const V f = pointwise::sigmoid(x_f + u_f);
-    const V g = pointwise::tanh(x_g + u_g);
-    const V o = pointwise::sigmoid(x_o + u_o);
+    const V i = pointwise::sigmoid(x_i + b_i);
+    const V f = pointwise::sigmoid(x_f + b_f);
+    const V g = pointwise::tanh(x_g + b_g);
+    const V o = pointwise::sigmoid(x_o + b_o);
     const V c_next = f * c + i * g;
-    const V t = pointwise::tanh(c_next);
-    return {{i, f, g, o, t, c_next, o * t}};
+    return {{i, f, g, o, c_next, o * pointwise::tanh(c_next)}};
   }
 };
 
-/// From i, f, g, o, t, c, dh' and dc': the gradients of the four sums x + u, and of c.
+/// From i, f, g, o, c, c', dh' and dc': the gradients of the four sums x, and of c.
 struct LstmStepAdjoint {
   template <class V>
-  BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V i, V f, V g, V o, V t, V c, V dh_next, V dc_next) const {
-    // h' = o tanh c'
+  BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V i, V f, V g, V o, V c, V c_next, V dh_next,
+                                               V dc_next) const {
+    // h' = o tanh c'; the tanh is computed again: cheaper than keeping it
+    const V t = pointwise::tanh(c_next);
     const V d_o = dh_next * t;
     const V dc = dc_next + dh_next * o * (V(1) - t * t);
     // c' = f c + i g; i, f, o = σ(.), g = tanh(.)
@@ -44,43 +45,39 @@ struct LstmStepAdjoint {
 
 namespace detail {
 
-// Rows of x and u are [4 · hidden]: i, f, g, o. The step leaves i, f, g, o in u's place.
+// Rows of x are [4 · hidden]: i, f, g, o. The step leaves the gates in their place, the adjoint the
+// gradients.
 template <class T>
 struct LstmRow {
   std::size_t hidden;
-  const T* x;
-  T* u;
-  const T* c;
-  T *t, *c_next, *h_next;
+  T* x;
+  const T *b, *c;
+  T *c_next, *h_next;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
     const std::size_t H = hidden;
-    const T* x_row = x + row * 4 * H;
-    T* u_row = u + row * 4 * H;
-    const T* u_in = u_row;
-    lanes.map(H, pointwise::LstmStep{}, Store<T>{u_row}, Store<T>{u_row + H}, Store<T>{u_row + 2 * H},
-              Store<T>{u_row + 3 * H}, Store<T>{t + row * H}, Store<T>{c_next + row * H},
-              Store<T>{h_next + row * H}, x_row, x_row + H, x_row + 2 * H, x_row + 3 * H, u_in, u_in + H,
-              u_in + 2 * H, u_in + 3 * H, c + row * H);
+    T* x_row = x + row * 4 * H;
+    const T* x_in = x_row;
+    lanes.map(H, pointwise::LstmStep{}, Store<T>{x_row}, Store<T>{x_row + H}, Store<T>{x_row + 2 * H},
+              Store<T>{x_row + 3 * H}, Store<T>{c_next + row * H}, Store<T>{h_next + row * H}, x_in, x_in + H,
+              x_in + 2 * H, x_in + 3 * H, b, b + H, b + 2 * H, b + 3 * H, c + row * H);
   }
 };
 
-template <class T, template <class> class Output>
+template <class T>
 struct LstmAdjointRow {
   std::size_t hidden;
-  const T *u, *t, *c, *dh_next, *dc_next;
-  T *dx, *du, *dc;
+  T* x;
+  const T *c, *c_next, *dh_next, *dc_next;
+  T* dc;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
     const std::size_t H = hidden;
-    const T* u_row = u + row * 4 * H;
-    T* du_row = du + row * 4 * H;
-    lanes.map(H, pointwise::LstmStepAdjoint{}, Store<T>{du_row}, Store<T>{du_row + H},
-              Store<T>{du_row + 2 * H}, Store<T>{du_row + 3 * H}, Add<T>{dc + row * H}, u_row, u_row + H,
-              u_row + 2 * H, u_row + 3 * H, t + row * H, c + row * H, dh_next + row * H, dc_next + row * H);
-    // x enters as u does
-    const T* du_sums = du_row;
-    lanes.map(4 * H, pointwise::Identity{}, Output<T>{dx + row * 4 * H}, du_sums);
+    T* x_row = x + row * 4 * H;
+    const T* gates = x_row;
+    lanes.map(H, pointwise::LstmStepAdjoint{}, Store<T>{x_row}, Store<T>{x_row + H}, Store<T>{x_row + 2 * H},
+              Store<T>{x_row + 3 * H}, Add<T>{dc + row * H}, gates, gates + H, gates + 2 * H, gates + 3 * H,
+              c + row * H, c_next + row * H, dh_next + row * H, dc_next + row * H);
   }
 };
 
@@ -105,26 +102,25 @@ struct Lstm {
   static CellState<Lstm, B> step(const Weights& w, const Variable<B>& projected,
                                  const CellState<Lstm, B>& state) {
     using T = typename B::Scalar;
+    using Kind = typename Lane<B>::Kind;
     Tape<B>& tape = *projected.tape;
-    const Variable<B> x = projected, h = state[0], c = state[1];
-    const Variable<B> u =
-        linear(h, tape[w.weight_hh], tape[w.bias_hh], Result::used_up);  // [rows, 4 · hidden]
-    detail::require_shape("Lstm::step", "an input product", u.shape, x.shape);
+    const Variable<B> h = state[0], c = state[1], W = tape[w.weight_hh], b = tape[w.bias_hh];
+    const std::size_t rows = h.rows(), H = W.cols();
+    detail::require_shape("Lstm::step", "a state", {rows, H}, h.shape);
+    detail::require_shape("Lstm::step", "an input product", {rows, W.rows()}, projected.shape);
     detail::require_shape("Lstm::step", "a memory c", h.shape, c.shape);
     detail::require_same_tape("Lstm::step", h, c);
-    const Variable<B> t = tape.constant(h.shape);
-    const typename B::Scalar* lane = tape[w.weight_hh].value;
-    const Variable<B> h_next = tape.variable(h.shape, {lane, Lane<B>::Kind::state});
-    const Variable<B> c_next = tape.variable(h.shape, {lane, Lane<B>::Kind::memory});
-    B::for_rows(h.rows(),
-                detail::LstmRow<T>{h.cols(), x.value, u.value, c.value, t.value, c_next.value, h_next.value});
-    tape.record([=, dx = tape.gradient_room(x), dc = tape.gradient_room(c)] {
-      const auto play = [&]<template <class> class Output>(Output<T>) {
-        B::for_rows(h.rows(),
-                    detail::LstmAdjointRow<T, Output>{h.cols(), u.value, t.value, c.value, h_next.gradient,
-                                                      c_next.gradient, dx, u.gradient, dc});
-      };
-      x.used_up ? play(Store<T>{}) : play(Add<T>{});
+    const Variable<B> x = detail::to_use_up(projected);
+    // x + W_h h in x's place; b_h is added where the gates are computed
+    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), detail::product_rows<B>(h.value, h),
+                               detail::Onto::result, nullptr, x.value);
+    const Variable<B> h_next = tape.variable(h.shape, {W.value, Kind::state});
+    const Variable<B> c_next = tape.variable(h.shape, {W.value, Kind::memory});
+    B::for_rows(rows, detail::LstmRow<T>{H, x.value, b.value, c.value, c_next.value, h_next.value});
+    tape.record([=, dc = tape.gradient_room(c)] {
+      B::for_rows(rows, detail::LstmAdjointRow<T>{H, x.value, c.value, c_next.value, h_next.gradient,
+                                                  c_next.gradient, dc});
+      detail::linear_adjoint<B>({x.value, rows, 4 * H}, h, W, 0, b);
     });
     return {h_next, c_next};
   }

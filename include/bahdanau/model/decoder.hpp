@@ -55,8 +55,8 @@ class RecurrentDecoder {
       const std::size_t inputs = l == 0 ? key_width + config.embed : config.hidden;
       layers_.push_back(C::declare(scope.in("rnn.", "_l" + text(l)), inputs, config.hidden));
     }
-    dense_weight_ = scope.matrix("dense.weight", vocabulary, config.hidden);
-    dense_bias_ = scope.bias("dense.bias", vocabulary, config.hidden);
+    dense_ = {scope.matrix("dense.weight", vocabulary, config.hidden),
+              scope.bias("dense.bias", vocabulary, config.hidden)};
   }
 
   /// Keys and values of attention from the encoder's outputs; what depends on keys alone is computed here.
@@ -98,10 +98,12 @@ class RecurrentDecoder {
 
   /// logits = dense(output): [rows, hidden] to [rows, vocabulary].
   template <Backend B>
-  Variable<B> logits(const Variable<B>& outputs, Result result = Result::fresh) const {
+  Variable<B> logits(const Variable<B>& outputs) const {
     Tape<B>& tape = *outputs.tape;
-    return linear(outputs, tape[dense_weight_], tape[dense_bias_], result);
+    return linear(outputs, tape[dense_.weight], tape[dense_.bias]);
   }
+  /// Its parameters, for training, which computes the loss together with it.
+  const Dense& dense() const { return dense_; }
 
   /// Whether a decoder's input row is the target itself, or the target moved right behind `<bos>`.
   enum class Inputs : bool { as_given, shifted };
@@ -172,7 +174,8 @@ class RecurrentDecoder {
 
   std::size_t context_width_;
   typename S::Weights attention_;
-  Parameter embedding_, dense_weight_, dense_bias_;
+  Parameter embedding_;
+  Dense dense_;
   std::vector<typename C::Weights> layers_;
 };
 

@@ -87,10 +87,6 @@ class RecurrentEncoder {
   }
 
  private:
-  struct Dense {
-    Parameter weight, bias;
-  };
-
   /// Lays the sentences out; what lies beyond a valid length enters only under `FinalState::padded`, as
   /// `<pad>`.
   template <Backend B>

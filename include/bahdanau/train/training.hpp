@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/backend/blas.hpp>
@@ -17,6 +18,7 @@
 #include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/optimizer.hpp>
+#include <bahdanau/train/output_loss.hpp>
 #include <bahdanau/train/shard_gradients.hpp>
 
 namespace bahdanau {
@@ -59,7 +61,7 @@ class Training {
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow.
   /// Throws for a batch whose rows, lengths or tokens do not fit.
   Loss loss(const Batch& batch) {
-    ready_ = false;
+    ready_ = has_gradients_ = false;
     const DropoutPlan plan{model_->config().dropout, random::Key{options_.seed}.derive(batches_)};
     const Loss total = run(batch, plan, &Shard::tape, options_.label_smoothing);
     ++batches_;
@@ -75,22 +77,18 @@ class Training {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
     const blas::SingleThreaded keep_to_this_thread;
-    Scalar* gradients = gradients_.change();
-    workers_.run(used_, [&](std::size_t s) {
-      const std::size_t begin = s * gradients_.size() / used_, end = (s + 1) * gradients_.size() / used_;
-      Backend::fill(gradients + begin, end - begin, Scalar(0));
-      shards_[s]->backward();
-    });
+    panels_->retire();  // the adjoints need the weights laid out in other ways
+    workers_.run(recorded_, [&](std::size_t s) { shards_[s]->backward(); });
     shard_gradients_.clear();
-    for (std::size_t s = 0; s < used_; ++s) shard_gradients_.add(shards_[s]->tape, *shards_[s]->deferred);
-    shard_gradients_.sum(workers_, gradients);
+    for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape, *shards_[s]->deferred);
+    shard_gradients_.sum(workers_, gradients_.change());
     has_gradients_ = true;
   }
 
   /// Clips the gradients and moves the weights. Returns the norm before clipping; throws, and leaves the
   /// weights alone, where it is not finite.
   double step() {
-    if (!has_gradients_) fail("step", "a backward() before it", "none since the last step");
+    if (!has_gradients_) fail("step", "a backward() before it", "none since the last loss or step");
     has_gradients_ = false;
     const double norm = gradient_norm();
     if (!std::isfinite(norm))
@@ -120,7 +118,7 @@ class Training {
     explicit Shard(const Model& model) : quiet(model.inference()), own_gradients(model.weights().size()) {}
 
     void forward(Tape<Backend>& on, const Model& model, const Batch& batch, std::size_t first,
-                 std::size_t count, const DropoutPlan& plan, double smoothing, WeightPanels<Backend>* panels,
+                 std::size_t count, const DropoutPlan& plan, WeightPanels<Backend>* panels,
                  Scalar* gradients) {
       on.reset();
       on.bind({.weights = model.weights().data(),
@@ -139,24 +137,12 @@ class Training {
       pass.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
         labels[row] = target.at(sentence, t);
       });
-      const double share = 1.0 / static_cast<double>(model.max_length());
-      const Variable<Backend> logits = decoder.logits(pass.outputs, Result::overwritten);
-      const Index* wanted = on.keep(labels);
-      const auto total = [](const Variable<Backend>& rows) { return Backend::sum(rows.size(), rows.value); };
-      if (smoothing == 0) {
-        loss.nats = total(cross_entropy(logits, wanted, static_cast<Scalar>(share)));
-        loss.sum = loss.nats * share;
-      } else {
-        const auto both = smoothed_cross_entropy(logits, wanted, static_cast<Scalar>(share),
-                                                 static_cast<Scalar>(smoothing));
-        loss.nats = total(both.nats);
-        loss.sum = total(both.losses) * share;
-      }
-      loss.tokens = labels.size();
+      wanted = on.keep(labels);
     }
 
+    /// From the gradients of the top layer's outputs, which the loss has left.
     void backward() {
-      tape.clear_gradients();
+      tape.weights().forget_packed();
       deferred = &tape.play_adjoints();
       deferred->merge();
     }
@@ -168,7 +154,7 @@ class Training {
     detail::Encoding<Cell, Backend> encoding;
     detail::DecoderPass<Cell, Backend> pass;
     std::vector<Index> labels;
-    Loss loss;
+    const Index* wanted = nullptr;  // the labels on the tape
   };
 
   /// In parts that do not depend on the threads, added in their order.
@@ -189,25 +175,47 @@ class Training {
     const Model& model = *model_;
     batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
     const std::size_t rows = batch.source.rows();
-    used_ = (rows + shard_rows - 1) / shard_rows;
-    while (shards_.size() < used_) shards_.push_back(std::make_unique<Shard>(model));
-    WeightPanels<Backend>* panels = model.panels();
-    Scalar* gradients = gradients_.change();
+    const std::size_t used = (rows + shard_rows - 1) / shard_rows;
+    while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model));
+    panels_ = model.panels();
+    Scalar* gradients = tape == &Shard::tape ? gradients_.change() : nullptr;
     const blas::SingleThreaded keep_to_this_thread;
-    workers_.run(used_, [&](std::size_t s) {
+    workers_.run(used, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
-      const std::size_t begin = s * rows / used_, end = (s + 1) * rows / used_;
+      const std::size_t begin = s * rows / used, end = (s + 1) * rows / used;
       Shard& shard = *shards_[s];
       Tape<Backend>& on = shard.*tape;
       const auto pass = [&] {
-        shard.forward(on, model, batch, begin, end - begin, plan, smoothing, panels, gradients);
+        shard.forward(on, model, batch, begin, end - begin, plan, panels_, gradients);
       };
       pass();
-      if (on.recording() && on.fragmented()) pass();  // longer than any before: see Tape::fragmented
+      if (gradients == nullptr) return;
+      if (on.fragmented()) pass();  // longer than any before: see Tape::fragmented
+      on.clear_gradients();
+      const std::size_t first = s * gradients_.size() / used, last = (s + 1) * gradients_.size() / used;
+      Backend::fill(gradients + first, last - first, Scalar(0));
     });
-    Loss total;
-    for (std::size_t s = 0; s < used_; ++s) total += shards_[s]->loss;
-    return total;
+    if (gradients != nullptr) recorded_ = used;
+    output_loss_.clear();
+    for (std::size_t s = 0; s < used; ++s) {
+      const Variable<Backend>& outputs = shards_[s]->pass.outputs;
+      output_loss_.add({outputs.value, outputs.gradient, shards_[s]->wanted, outputs.rows()});
+    }
+    return output_loss_.run(workers_, output_layer(gradients), 1.0 / static_cast<double>(model.max_length()),
+                            smoothing);
+  }
+
+  typename detail::OutputLoss<Backend>::Layer output_layer(Scalar* gradients) const {
+    const auto& [weight, bias] = model_->decoder_network().dense();
+    const Scalar* weights = std::as_const(*model_).weights().data();
+    typename detail::OutputLoss<Backend>::Layer layer{weights + weight.offset,
+                                                      weights + bias.offset,
+                                                      gradients ? gradients + weight.offset : nullptr,
+                                                      gradients ? gradients + bias.offset : nullptr,
+                                                      weight.shape.rows(),
+                                                      weight.shape.cols()};
+    layer.pack(*panels_);
+    return layer;
   }
 
   Model* model_;
@@ -217,9 +225,11 @@ class Training {
   ParameterBlock<Backend> gradients_;
   OptimizerState<Backend> state_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  detail::OutputLoss<Backend> output_loss_;
   detail::ShardGradients<Backend> shard_gradients_;
   std::vector<double> squares_;
-  std::size_t used_ = 0;
+  WeightPanels<Backend>* panels_ = nullptr;
+  std::size_t recorded_ = 0;   // shards of the last loss
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   double rate_factor_ = 1;
   bool ready_ = false, has_gradients_ = false;

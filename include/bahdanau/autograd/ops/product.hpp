@@ -64,9 +64,8 @@ Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
   return y;
 }
 
-/// What becomes of the result of `linear_columns`: `overwritten` lets its gradient take the place of its
-/// value (see `Tape::overwritten`); `used_up` promises one consumer whose adjoint stores the gradient there
-/// (`Variable::used_up`).
+/// What becomes of the result of `linear_columns`: `overwritten` and `used_up` promise one consumer that may
+/// write over it and whose adjoint stores the gradient there (`Variable::used_up`); the latter lie in a lane.
 enum class Result { fresh, overwritten, used_up };
 
 namespace detail {
@@ -75,39 +74,67 @@ template <class T>
 struct FillRow {
   T* out;
   const T* row;
-  std::size_t cols;
+  std::size_t cols, stride;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * cols}, row);
+    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * stride}, row);
   }
 };
 
 /// What a product with a weight is added to.
 enum class Onto { nothing, bias, result };
 
+/// x [rows, any], rows `stride` apart.
+template <class T>
+struct ProductRows {
+  const T* data;
+  std::size_t rows, stride;
+};
+
 /// y = x op(W) + what `onto` says: x [rows, k], op(W) [k, n], y [rows, n], bias [n].
+template <Backend B>
+void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x, Onto onto,
+              const typename B::Scalar* bias, typename B::Scalar* y) {
+  using T = typename B::Scalar;
+  if (onto == Onto::bias) B::for_rows(x.rows, FillRow<T>{y, bias, w.n, w.n});
+  B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
+          T(onto != Onto::nothing), y, w.n);
+}
+
+/// The same for `count` columns from `first` on of a weight that the backend has packed.
+template <PackingBackend B>
+void multiply_packed(const WeightMatrix<B>& w, const typename B::Scalar* packed, std::size_t first,
+                     std::size_t count, const ProductRows<typename B::Scalar>& x, Onto onto,
+                     const typename B::Scalar* bias, typename B::Scalar* y) {
+  const auto* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
+  B::gemm_packed(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
+                 addend ? addend + first : nullptr, onto == Onto::result ? w.n : 0, y + first, w.n);
+}
+
+/// The same with the weights that the tape is bound to.
 ///
 /// With a packed weight where the tape has one. Without one where a pass that is recorded multiplies many
 /// rows at once: BLAS is as fast there, and a packed copy of such a weight is used once.
 template <Backend B>
-void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, std::size_t rows, const typename B::Scalar* x,
+void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
                      Onto onto, const typename B::Scalar* bias, typename B::Scalar* y) {
-  using T = typename B::Scalar;
   if constexpr (PackingBackend<B>) {
     constexpr std::size_t many_rows = 256, deep = 128;
-    const bool once = tape.recording() && rows >= many_rows && w.k >= deep;
-    if (const T* packed = !once ? tape.weights().packed(w) : nullptr) {
-      const T* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
+    const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
+    if (const auto* packed = !once ? tape.weights().packed(w) : nullptr) {
       tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
-        B::gemm_packed(rows, count, w.k, x, w.k, packed + first * w.k, addend ? addend + first : nullptr,
-                       onto == Onto::result ? w.n : 0, y + first, w.n);
+        multiply_packed<B>(w, packed, first, count, x, onto, bias, y);
       });
       return;
     }
   }
-  if (onto == Onto::bias) B::for_rows(rows, FillRow<T>{y, bias, w.n});
-  B::gemm(Transpose::no, w.op, rows, w.n, w.k, T(1), x, w.k, w.data, w.stride, T(onto != Onto::nothing), y,
-          w.n);
+  multiply<B>(w, x, onto, bias, y);
+}
+
+/// All rows of a variable.
+template <Backend B>
+ProductRows<typename B::Scalar> product_rows(const typename B::Scalar* data, const Variable<B>& shaped) {
+  return {data, shaped.rows(), shaped.cols()};
 }
 
 /// Products with one weight share a lane where gradients of the weights are put off.
@@ -129,42 +156,48 @@ WeightMatrix<B> adjoint_weight(const Variable<B>& w, std::size_t first, std::siz
   return {w.value + first, w.rows(), inputs, w.cols(), Transpose::no};
 }
 
-/// The adjoint of y += x W'ᵀ + b, where W' is W's columns first, ..., first + inputs - 1; b may be null.
+/// What dy [rows, outputs] says of y += x W'ᵀ + b, where W' is W's columns first, ..., first + inputs - 1; b
+/// may be a constant.
+template <Backend B>
+void linear_adjoint(const ProductRows<typename B::Scalar>& dy, const Variable<B>& x, const Variable<B>& w,
+                    std::size_t first, const Variable<B>& b) {
+  using T = typename B::Scalar;
+  Tape<B>& tape = *x.tape;
+  const std::size_t inputs = x.cols(), outputs = w.rows(), stride = w.cols();
+  // y = x W'ᵀ  =>  dx += dy W'
+  if (x.gradient)
+    multiply_weight<B>(tape, adjoint_weight(w, first, inputs), dy, x.passed_on ? Onto::nothing : Onto::result,
+                       nullptr, x.gradient);
+  // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: put off to the end for a leaf, at once for what an earlier
+  // adjoint reads
+  const auto place = [&](const Variable<B>& v, std::size_t offset, bool later) -> T* {
+    if (!v.gradient || v.leaf != later) return nullptr;
+    return (later ? tape.weights().deferred_place(v) : static_cast<T*>(v.gradient)) + offset;
+  };
+  const auto use = [&](bool later) {
+    return WeightGradient<B>{place(w, first, later),
+                             place(b, 0, later),
+                             x.value,
+                             dy.data,
+                             dy.rows,
+                             inputs,
+                             outputs,
+                             stride,
+                             dy.stride,
+                             0};
+  };
+  tape.defer(use(true));
+  const WeightGradient<B> now = use(false);
+  now.add_to_weight(0, outputs);
+  now.add_to_bias();
+}
+
+/// Records the adjoint of y += x W'ᵀ + b.
 template <Backend B>
 void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first,
-                   const Variable<B>* b) {
-  using T = typename B::Scalar;
-  const Variable<B> bias = b ? *b : Variable<B>{};
-  if (!(x.gradient || w.gradient || bias.gradient)) return;
-  x.tape->record([=] {
-    Tape<B>& tape = *x.tape;
-    const std::size_t rows = x.rows(), inputs = x.cols(), outputs = w.rows(), stride = w.cols();
-    // y = x W'ᵀ  =>  dx += dy W'
-    if (x.gradient)
-      multiply_weight<B>(tape, adjoint_weight(w, first, inputs), rows, y.gradient, Onto::result, nullptr,
-                         x.gradient);
-    // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: put off to the end for a leaf, at once for what an earlier
-    // adjoint reads
-    const auto place = [&](const Variable<B>& v, std::size_t offset, bool later) -> T* {
-      if (!v.gradient || v.leaf != later) return nullptr;
-      return (later ? tape.weights().deferred_place(v) : static_cast<T*>(v.gradient)) + offset;
-    };
-    const auto use = [&](bool later) {
-      return WeightGradient<B>{place(w, first, later),
-                               place(bias, 0, later),
-                               x.value,
-                               y.gradient,
-                               rows,
-                               inputs,
-                               outputs,
-                               stride,
-                               0};
-    };
-    tape.defer(use(true));
-    const WeightGradient<B> now = use(false);
-    now.add_to_weight(0, outputs);
-    now.add_to_bias();
-  });
+                   const Variable<B>& b = {}) {
+  if (x.gradient || w.gradient || b.gradient)
+    x.tape->record([=] { linear_adjoint<B>(product_rows<B>(y.gradient, y), x, w, first, b); });
 }
 
 template <Backend B>
@@ -184,9 +217,9 @@ Variable<B> linear(const Variable<B>& x, const Variable<B>& w) {
   detail::require_matrix("linear", "weight", w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
   const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, detail::product_lane(w, 0));
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()), x.rows(), x.value,
-                             detail::Onto::nothing, nullptr, y.value);
-  detail::record_linear<B>(y, x, w, 0, nullptr);
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()),
+                             detail::product_rows<B>(x.value, x), detail::Onto::nothing, nullptr, y.value);
+  detail::record_linear<B>(y, x, w, 0);
   return y;
 }
 
@@ -201,9 +234,9 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   const Variable<B> y = result == Result::overwritten
                             ? x.tape->overwritten(shape)
                             : x.tape->variable(shape, detail::product_lane(w, first, result));
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x.rows(), x.value,
-                             detail::Onto::bias, b.value, y.value);
-  detail::record_linear<B>(y, x, w, first, &b);
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()),
+                             detail::product_rows<B>(x.value, x), detail::Onto::bias, b.value, y.value);
+  detail::record_linear<B>(y, x, w, first, b);
   return y;
 }
 
@@ -222,9 +255,9 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
   detail::require_linear("add_linear", x, w, first);
   detail::require_same_tape("add_linear", x, y);
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x.rows(), x.value,
-                             detail::Onto::result, nullptr, y.value);
-  detail::record_linear<B>(y, x, w, first, nullptr);
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()),
+                             detail::product_rows<B>(x.value, x), detail::Onto::result, nullptr, y.value);
+  detail::record_linear<B>(y, x, w, first);
 }
 
 }  // namespace bahdanau

@@ -54,7 +54,7 @@ Variable<B> sum_rows(const Variable<B>& x) {
   using T = typename B::Scalar;
   const Variable<B> y = x.tape->variable({x.cols()});
   B::fill(y.value, y.size(), T(0));
-  B::column_sum(x.rows(), x.cols(), x.value, y.value);
+  B::column_sum(x.rows(), x.cols(), x.value, x.cols(), y.value);
   if (x.gradient)
     x.tape->record([=] {
       // y[c] = Σ_r x[r, c]  =>  dx[r, :] += dy

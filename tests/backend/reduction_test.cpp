@@ -104,5 +104,8 @@ TEMPLATE_TEST_CASE("the sum of the rows is added to what was there", "[reduction
     CHECK(out[cols] == 10);
     Xtensor<T>::column_sum(0, cols, x.data(), cols, out.data());
     CHECK(out[0] == static_cast<T>(10 + 10 * cols));
+    // the first column alone: rows are further apart than they are wide
+    Xtensor<T>::column_sum(rows, 1, x.data(), cols, out.data());
+    CHECK(out[0] == static_cast<T>(10 + 20 * cols));
   }
 }

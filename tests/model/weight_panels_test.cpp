@@ -1,6 +1,8 @@
 // Packed weights follow the weights: whoever changes them, and however.
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <bahdanau/bahdanau.hpp>
 
@@ -54,4 +56,24 @@ TEST_CASE("a copy of a model has its own packed weights", "[model][panels]") {
   b.weights().clear();
   CHECK(score(b) != before);
   CHECK(score(a) == before);
+}
+
+TEST_CASE("what was kept of earlier tokens does not change a bit", "[model][panels][decode]") {
+  const Model warm = model(1);
+  const std::vector<std::string> sentences = {"4 5 6 7", "19 4", "7 7 7 8 9 10", "11", "4 5 6 7"};
+  for (const std::string& sentence : sentences) warm.translate(sentence, bd::Beam{.width = 4});
+  for (const std::string& sentence : sentences) {
+    const Model cold = model(1);
+    CHECK(warm.translate(sentence).score == cold.translate(sentence).score);
+    CHECK(warm.translate(sentence, bd::Beam{.width = 3}).score ==
+          cold.translate(sentence, bd::Beam{.width = 3}).score);
+  }
+}
+
+TEST_CASE("a model whose products would be too many to keep translates too", "[model][panels][decode]") {
+  // 70,000 tokens of 3 · 80 numbers are more than are kept
+  const Model large({.embed = 2, .hidden = 80, .layers = 1}, bd::test::numbered(20, 70'000, 9), 1);
+  const auto once = large.translate("4 5 6 7"), again = large.translate("4 5 6 7");
+  CHECK(once.score == again.score);
+  CHECK(std::isfinite(once.score));
 }

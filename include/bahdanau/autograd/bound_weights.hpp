@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include <bahdanau/autograd/parameter.hpp>
@@ -67,6 +68,12 @@ class BoundWeights {
     for (const Packed& known : packed_)
       if (known.matrix == matrix) return known.data;
     return packed_.emplace_back(Packed{matrix, bound_.panels->get(matrix)}).data;
+  }
+
+  /// The products of some rows of an embedding with a weight, or null: see WeightPanels.
+  const Scalar* row_products(const RowProduct<B>& product, const WeightMatrix<B>& matrix,
+                             std::span<const Index> wanted) requires PackingBackend<B> {
+    return bound_.panels ? bound_.panels->row_products(product, matrix, wanted) : nullptr;
   }
 
   /// Has all forms asked for again: those of before were retired.

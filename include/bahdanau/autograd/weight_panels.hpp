@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <span>
 
+#include <bahdanau/autograd/row_products.hpp>
 #include <bahdanau/backend/backend.hpp>
 
 namespace bahdanau {
@@ -40,6 +42,7 @@ class WeightPanels<B> {
   WeightPanels(const WeightPanels&) {}
   WeightPanels& operator=(const WeightPanels&) {
     forms_.clear();
+    products_ = {};
     return *this;
   }
 
@@ -63,14 +66,16 @@ class WeightPanels<B> {
   /// among them.
   const Scalar* get(const WeightMatrix<B>& matrix) {
     const std::lock_guard lock(mutex_);
-    if (matrix.data < begin_ || matrix.data >= end_) return nullptr;
-    for (Form& form : forms_)
-      if (form.state == state_ && form.matrix == matrix) return form.packed.data();
-    Form& form = room(B::packed_size(matrix.k, matrix.n));
-    B::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, form.packed.data());
-    form.matrix = matrix;
-    form.state = state_;
-    return form.packed.data();
+    return packed(matrix);
+  }
+
+  /// A table [rows, n] in which the rows `wanted` hold their products, until the weights change; null where
+  /// none is kept.
+  const Scalar* row_products(const RowProduct<B>& product, const WeightMatrix<B>& matrix,
+                             std::span<const Index> wanted) {
+    const std::lock_guard lock(mutex_);
+    const Scalar* form = product.size() <= RowProduct<B>::largest ? packed(matrix) : nullptr;
+    return form ? products_.get(product, form, state_.version, wanted) : nullptr;
   }
 
  private:
@@ -83,6 +88,17 @@ class WeightPanels<B> {
     typename B::template Storage<Scalar> packed;
     State state;
   };
+
+  const Scalar* packed(const WeightMatrix<B>& matrix) {
+    if (matrix.data < begin_ || matrix.data >= end_) return nullptr;
+    for (Form& form : forms_)
+      if (form.state == state_ && form.matrix == matrix) return form.packed.data();
+    Form& form = room(B::packed_size(matrix.k, matrix.n));
+    B::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, form.packed.data());
+    form.matrix = matrix;
+    form.state = state_;
+    return form.packed.data();
+  }
 
   /// The smallest form that nobody needs and that is large enough, or a new one.
   Form& room(std::size_t size) {
@@ -101,6 +117,7 @@ class WeightPanels<B> {
   const Scalar *begin_ = nullptr, *end_ = nullptr;
   State state_;
   std::list<Form> forms_;  // a list: threads keep pointers into it while others add to it
+  detail::RowProducts<B> products_;
 };
 
 }  // namespace bahdanau

@@ -60,7 +60,7 @@ class DecodingSession {
       for (auto& part : layer) part = gather_rows(on(tape, part), from, rows);
     const Memory<B> memory{on(tape, memory_.keys), on(tape, memory_.values)};
     const auto& decoder = model_->decoder_network();
-    const Variable<B> embedded = decoder.embed(tape, tape.keep(tokens), rows);
+    const Variable<B> embedded = decoder.embed_again(tape, tokens, tape.keep(tokens));
     const Variable<B> weights = decoder.step(memory, spans_.view(), embedded, states_);
     const Best<B> best = best_of_rows(decoder.logits(hidden(states_.back())), count);
     count_ = count;

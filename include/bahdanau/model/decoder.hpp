@@ -73,6 +73,23 @@ class RecurrentDecoder {
                           input_product<C>());
   }
 
+  /// The same for tokens that are likely to come again, where the tape does not record; `ids` are the tokens
+  /// on the tape.
+  template <Backend B>
+  Variable<B> embed_again(Tape<B>& tape, std::span<const Token> tokens, const Index* ids) const {
+    if constexpr (PackingBackend<B>) {
+      const Variable<B> x = tape[embedding_], w = tape[layers_[0].weight_ih], b = tape[layers_[0].bias_ih];
+      const WeightMatrix<B> matrix = forward_weight(w, context_width_, x.cols());
+      if (const auto* table = tape.weights().row_products(
+              {x.value, x.rows(), b.value, matrix.data, matrix.k, matrix.n}, matrix, tokens)) {
+        Variable<B> y = gather_rows(tape.borrow(table, {x.rows(), matrix.n}), ids, tokens.size());
+        y.used_up = input_product<C>() == Result::used_up;
+        return y;
+      }
+    }
+    return embed(tape, ids, tokens.size());
+  }
+
   /// One step for the queries of `spans`. `embedded` comes from `embed` and is used up; `states` (one a
   /// layer) moves on. Returns the attention weights [pairs] before dropout.
   template <Backend B>

@@ -1,0 +1,92 @@
+// Products of a weight with rows of another, such as the embeddings of tokens: each is made once, and kept.
+// A decoder meets the same tokens again and again; reading the weight anew for each costs more than keeping.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <span>
+#include <vector>
+
+#include <bahdanau/backend/backend.hpp>
+
+namespace bahdanau {
+
+/// y[r] = x[r] op(W) + b for rows r of x: x [rows, k], op(W) [k, n], b [n]; all among one model's weights.
+template <Backend B>
+struct RowProduct {
+  using Scalar = typename B::Scalar;
+  const Scalar* x = nullptr;
+  std::size_t rows = 0;
+  const Scalar* bias = nullptr;
+  const Scalar* w = nullptr;
+  std::size_t k = 0, n = 0;
+  friend bool operator==(const RowProduct&, const RowProduct&) = default;
+
+  /// Elements of all products together; more than this are not kept, lest a large vocabulary fill the memory.
+  std::size_t size() const { return rows * n; }
+  static constexpr std::size_t largest = std::size_t{1} << 24;
+};
+
+namespace detail {
+
+/// Tables of products. Not for several threads at once; but a row that was made may be read by others until
+/// the weights change.
+template <PackingBackend B>
+class RowProducts {
+ public:
+  using Scalar = typename B::Scalar;
+
+  /// The table [rows, n], in which the rows `wanted` are there. `packed` is W in the state `version`.
+  const Scalar* get(const RowProduct<B>& product, const Scalar* packed, std::uint64_t version,
+                    std::span<const Index> wanted) {
+    Table& table = find(product, version);
+    missing_.clear();
+    for (const Index row : wanted) {
+      char& known = table.known[static_cast<std::size_t>(row)];
+      if (!known) missing_.push_back(row);
+      known = 1;
+    }
+    if (!missing_.empty()) make(table, packed);
+    return table.numbers.data();
+  }
+
+ private:
+  using Numbers = typename B::template Storage<Scalar>;
+  struct Table {
+    RowProduct<B> product;
+    Numbers numbers;  // [rows, n]
+    std::vector<char> known;
+    std::uint64_t version;
+  };
+
+  Table& find(const RowProduct<B>& product, std::uint64_t version) {
+    for (Table& table : tables_)
+      if (table.product == product) {
+        if (table.version != version) std::fill(table.known.begin(), table.known.end(), char{0});
+        table.version = version;
+        return table;
+      }
+    return tables_.emplace_back(
+        Table{product, Numbers(product.size()), std::vector<char>(product.rows, 0), version});
+  }
+
+  void make(Table& table, const Scalar* packed) {
+    const auto& [x, rows, bias, w, k, n] = table.product;
+    if (x_.size() < missing_.size() * k) x_ = Numbers(missing_.size() * k);
+    if (y_.size() < missing_.size() * n) y_ = Numbers(missing_.size() * n);
+    const auto place = [&](std::size_t i) { return static_cast<std::size_t>(missing_[i]); };
+    for (std::size_t i = 0; i < missing_.size(); ++i) B::copy(x + place(i) * k, k, x_.data() + i * k);
+    B::gemm_packed(missing_.size(), n, k, x_.data(), k, packed, bias, 0, y_.data(), n);
+    for (std::size_t i = 0; i < missing_.size(); ++i)
+      B::copy(y_.data() + i * n, n, table.numbers.data() + place(i) * n);
+  }
+
+  std::list<Table> tables_;  // a list: threads keep pointers into it while others add to it
+  std::vector<Index> missing_;
+  Numbers x_, y_;
+};
+
+}  // namespace detail
+}  // namespace bahdanau

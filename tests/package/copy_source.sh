@@ -2,6 +2,7 @@
 # copy_source.sh folder : a copy of the source tree without what was built in it.
 set -euo pipefail
 
+excluded=(./.git ./build ./test_package/build __pycache__)
+if [[ $BUILD == "$SOURCE"/* ]]; then excluded+=(".${BUILD#"$SOURCE"}"); fi
 mkdir -p "$1"
-tar -C "$SOURCE" --exclude=./.git --exclude=./build --exclude=./test_package/build --exclude=__pycache__ -cf - . |
-  tar -C "$1" -xf -
+tar -C "$SOURCE" "${excluded[@]/#/--exclude=}" -cf - . | tar -C "$1" -xf -

@@ -4,17 +4,16 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-BAHDANAU_DOCS=${BUILD_DIR:-$root/build/docs}
-BAHDANAU_VERSION=$(sed -n 's/^#define BAHDANAU_VERSION_[A-Z]* \([0-9]*\)$/\1/p' "$root/include/bahdanau/version.hpp" |
+out=${BUILD_DIR:-$root/build/docs}
+version=$(sed -n 's/^#define BAHDANAU_VERSION_[A-Z]* \([0-9]*\)$/\1/p' "$root/include/bahdanau/version.hpp" |
   paste -sd .)
-export BAHDANAU_DOCS BAHDANAU_VERSION
 
 if [[ ${1-} != --no-install ]]; then "$root/cmake/install_dependencies.sh" doxygen; fi
 if ! command -v doxygen >/dev/null; then
   echo "skipped: there is no doxygen"
   exit 77
 fi
-mkdir -p "$BAHDANAU_DOCS"
+mkdir -p "$out"
 cd "$root"
-doxygen docs/Doxyfile
-echo "The documentation is in $BAHDANAU_DOCS/html/index.html"
+{ cat docs/Doxyfile && printf '%s = "%s"\n' PROJECT_NUMBER "$version" OUTPUT_DIRECTORY "$out"; } | doxygen -
+echo "The documentation is in $out/html/index.html"

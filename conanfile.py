@@ -2,9 +2,10 @@ import os
 import re
 
 from conan import ConanFile
+from conan.errors import ConanException, ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
-from conan.tools.files import copy, load
+from conan.tools.files import copy, load, rmdir
 
 required_conan_version = ">=2.0"
 
@@ -16,10 +17,12 @@ class BahdanauConan(ConanFile):
     topics = ("attention", "seq2seq", "gru", "lstm", "translation", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
+    options = {"with_thrust": [True, False]}
+    default_options = {"with_thrust": False}
     no_copy_source = True
     exports_sources = (
         "CMakeLists.txt", "LICENSE", "cmake/*", "include/*",
-        "tests/*", "examples/*", "benchmarks/CMakeLists.txt",
+        "CHANGELOG.md", "README.md", "docs/*", "tests/*", "examples/*", "benchmarks/CMakeLists.txt",
     )
 
     @property
@@ -42,6 +45,9 @@ class BahdanauConan(ConanFile):
         self.requires("xtensor-blas/[>=0.20 <1]")
         self.requires("openblas/[>=0.3.20 <1]")
         self.requires("utf8proc/[>=2.6 <3]")
+        # nlohmann_json is missing on purpose: only the tool and the tests use it.
+        if self.options.with_thrust:
+            self.requires("thrust/[>=1.17 <3]")
 
     def build_requirements(self):
         if self._with_tests:
@@ -50,7 +56,11 @@ class BahdanauConan(ConanFile):
             self.test_requires("nlohmann_json/[>=3.10 <4]")
 
     def validate(self):
-        check_min_cppstd(self, 20)
+        try:
+            check_min_cppstd(self, 20)
+        except ConanException as error:
+            raise ConanInvalidConfiguration(
+                f"bahdanau needs C++20: set compiler.cppstd=20 or later in the profile ({error})") from error
 
     def package_id(self):
         self.info.clear()
@@ -68,10 +78,11 @@ class BahdanauConan(ConanFile):
         cmake.configure()
         if self._with_tests:
             cmake.build()
-            cmake.ctest(["--output-on-failure"])
+            cmake.ctest(["--output-on-failure", "--exclude-regex", "^package"])  # we are being packaged
 
     def package(self):
         CMake(self).install()
+        rmdir(self, os.path.join(self.package_folder, "share", "pkgconfig"))  # PkgConfigDeps writes it
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
 
     def package_info(self):

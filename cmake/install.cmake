@@ -16,4 +16,12 @@ install(FILES "${PROJECT_SOURCE_DIR}/cmake/bahdanauConfig.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake"
               "${PROJECT_BINARY_DIR}/bahdanauConfigVersion.cmake"
         DESTINATION "${package_dir}")
+
+# pkg-config's file finds the headers from where it lies itself, so the prefix may move.
+set(pkgconfig_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+file(RELATIVE_PATH bahdanau_pc_prefix "/prefix/${pkgconfig_dir}" "/prefix")
+string(REGEX REPLACE "/$" "" bahdanau_pc_prefix "${bahdanau_pc_prefix}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/bahdanau.pc.in" "${PROJECT_BINARY_DIR}/bahdanau.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/bahdanau.pc" DESTINATION "${pkgconfig_dir}")
+
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -27,6 +27,6 @@ esac
 "$root/cmake/install_dependencies.sh"
 "$root/cmake/build.sh" "$root" "$build" \
   -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
-echo "The examples and the tool are in $build/bin; this is example_$main (examples/$main.cpp).$note"
+echo "The examples and the tool are in $build/bin; this is example_$main (examples/$main/main.cpp).$note"
 echo
 exec "$build/bin/example_$main" "$data" "$pairs" "$build/d2l"

@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/tests}
 flags='-O2 -g0 -DNDEBUG'  # what users compile with; at -O1 the compiler contracts less, and hides mistakes
 
-"$root/cmake/install_dependencies.sh" catch2
+"$root/cmake/install_dependencies.sh" catch2 doxygen python3-venv
 "$root/cmake/build.sh" "$root" "$build" \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="$flags" -DBAHDANAU_BUILD_BENCHMARKS=OFF
 cd "$build"

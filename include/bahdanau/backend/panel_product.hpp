@@ -16,9 +16,9 @@ namespace bahdanau::detail {
 ///
 /// Every element of C is one chain of fused multiply-adds in the order of k, whatever m is and wherever its
 /// row lies: so the bits of a row do not depend on the other rows, as those of BLAS do.
-template <class T>
+template <class T, class InstructionSet = xsimd::default_arch>
 class PanelProduct {
-  using Vector = xsimd::batch<T>;
+  using Vector = xsimd::batch<T, InstructionSet>;
   static constexpr std::size_t width = Vector::size;
   // A tile of C stays in registers: 8 x 3 vectors of 32 registers, or 4 x 3 of 16.
   static constexpr std::size_t tile_vectors = 3;

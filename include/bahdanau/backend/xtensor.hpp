@@ -27,9 +27,9 @@ namespace bahdanau {
 namespace detail {
 
 /// The vector loops of one row; see point 5 of the Backend contract.
-template <class T>
+template <class T, class InstructionSet>
 class SimdLanes {
-  using Vector = xsimd::batch<T>;
+  using Vector = xsimd::batch<T, InstructionSet>;
   static constexpr std::size_t width = Vector::size;
 
  public:
@@ -188,14 +188,18 @@ class SimdLanes {
 }  // namespace detail
 
 /// The CPU backend with scalars of type `T`.
-template <class T>
+///
+/// The instruction set is the one that the file is compiled for. It is part of the type: files of one program
+/// that are compiled for different ones must not share code, whose vectors and packed weights differ.
+template <class T, class InstructionSet = xsimd::default_arch>
 struct Xtensor {
   static_assert(std::same_as<T, float> || std::same_as<T, double>,
                 "bahdanau: Xtensor<T> needs T = float or T = double");
   using Scalar = T;
   static constexpr std::string_view name = "Xtensor";
 
-  using Panels = detail::PanelProduct<T>;
+  using Panels = detail::PanelProduct<T, InstructionSet>;
+  using Lanes = detail::SimdLanes<T, InstructionSet>;
 
   /// Uninitialised, aligned for the widest vectors whatever the consumer's own xtensor settings are.
   template <class U>
@@ -242,16 +246,16 @@ struct Xtensor {
 
   template <class Kernel>
   static void for_rows(std::size_t rows, Kernel kernel) {
-    for (std::size_t row = 0; row < rows; ++row) kernel(detail::SimdLanes<T>{}, row);
+    for (std::size_t row = 0; row < rows; ++row) kernel(Lanes{}, row);
   }
 
   static void column_sum(std::size_t rows, std::size_t cols, const T* x, std::size_t stride, T* out) {
-    const detail::SimdLanes<T> lanes;
+    const Lanes lanes;
     for (std::size_t row = 0; row < rows; ++row)
       lanes.map(cols, pointwise::Identity{}, Add<T>{out}, x + row * stride);
   }
   static void scatter_add(std::size_t rows, std::size_t cols, const T* x, const Index* index, T* out) {
-    const detail::SimdLanes<T> lanes;
+    const Lanes lanes;
     for (std::size_t row = 0; row < rows; ++row)
       lanes.map(cols, pointwise::Identity{}, Add<T>{out + static_cast<std::size_t>(index[row]) * cols},
                 x + row * cols);
@@ -275,7 +279,7 @@ struct Xtensor {
   template <class F, class Inputs>
   static double in_blocks(std::size_t n, const T* x, F f, Inputs inputs) {
     constexpr std::size_t block = 1024;
-    const detail::SimdLanes<T> lanes;
+    const Lanes lanes;
     double total = 0;
     for (std::size_t begin = 0; begin < n; begin += block)
       total += static_cast<double>(std::apply(

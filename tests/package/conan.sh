@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# The README's commands for Conan in a copy of the source tree: with Conan from PyPI, with the system's packages in place
+# of Conan Center's, and with a cache of its own. They end with test_package.
+set -euo pipefail
+
+tree=$BUILD/conan  # the copy; of it only the virtual environment stays from run to run
+venv=$tree/build/conan
+export PIP_DISABLE_PIP_VERSION_CHECK=1 CONAN_HOME=$PWD/cache
+mkdir -p "$tree/build"
+find "$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+find "$tree/build" -mindepth 1 -maxdepth 1 ! -name conan -exec rm -rf {} +
+if [[ ! -x $venv/bin/conan ]]; then
+  { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --retries 1 --timeout 20 conan; } || {
+    rm -rf "$venv"
+    echo "skipped: Conan cannot be had from PyPI"
+    exit 77
+  }
+fi
+commands=$("$SOURCE/tests/package/readme_block.sh" 'The Conan package')
+"$SOURCE/tests/package/copy_source.sh" "$tree"
+conan=$venv/bin/conan
+"$conan" --version
+cd "$tree"
+unset CMAKE_GENERATOR CXX  # the profile's business
+
+bash -euxc "$commands"
+
+version=$(sed -n 's/^#define BAHDANAU_VERSION_[A-Z]* \([0-9]*\)$/\1/p' include/bahdanau/version.hpp | paste -sd .)
+"$conan" list "bahdanau/$version:*" --format=compact 2>/dev/null | grep -F "bahdanau/$version" ||
+  { echo "expected the package bahdanau/$version" && exit 1; }
+
+echo 'The option for the GPU adds one requirement:'
+"$conan" graph info . -pr:a conan/system.profile -o '&:with_thrust=True' --no-remote 2>&1 | grep -F 'thrust/' ||
+  { echo 'expected a requirement of thrust' && exit 1; }
+
+echo 'An older standard is refused in one sentence:'
+if "$conan" create . -pr:a conan/system.profile -s compiler.cppstd=17 --no-remote -tf= >log.txt 2>&1; then
+  echo 'expected an error'
+  exit 1
+fi
+grep -F 'bahdanau needs C++20' log.txt || { cat log.txt && exit 1; }

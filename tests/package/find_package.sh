@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# find_package(bahdanau CONFIG REQUIRED), as test_package/CMakeLists.txt writes it.
+set -euo pipefail
+
+cp "$SOURCE"/test_package/{CMakeLists.txt,test_package.cpp} .
+"$CMAKE" -S . -B build -DCMAKE_PREFIX_PATH="$PREFIX"
+"$CMAKE" --build build --verbose
+./build/test_package

@@ -7,6 +7,7 @@
 
 #include <bahdanau/bahdanau.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/file_bytes.hpp"
 #include "support/message.hpp"
@@ -14,7 +15,7 @@
 
 namespace bd = bahdanau;
 using namespace bd::test;
-using Model = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::Xtensor<float>>;
+using Model = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::test::TestBackend<float>>;
 
 namespace {
 

@@ -419,6 +419,16 @@ struct Thrust {
     using value_type = U;
     Storage() = default;
     explicit Storage(std::size_t n) : elements_(n) {}
+    Storage(const Storage&) = default;
+    Storage& operator=(const Storage&) = default;
+    // Elements stay where they are: others point to them.
+    Storage(Storage&& other) noexcept { elements_.swap(other.elements_); }
+    Storage& operator=(Storage&& other) noexcept {
+      elements_.swap(other.elements_);
+      return *this;
+    }
+    ~Storage() = default;
+
     U* data() { return thrust::raw_pointer_cast(elements_.data()); }
     const U* data() const { return thrust::raw_pointer_cast(elements_.data()); }
     std::size_t size() const { return elements_.size(); }

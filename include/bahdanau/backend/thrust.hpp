@@ -1,5 +1,5 @@
 // The Thrust backend: the same model on a GPU, or on Thrust's OMP, TBB and CPP systems without one.
-// Only this file and thrust/ name Thrust, CUDA and cuBLAS. Include it beside bahdanau.hpp; see bahdanau::thrust.
+// Only this file and thrust/ name Thrust, CUDA and cuBLAS. Include it and link bahdanau::thrust.
 #pragma once
 
 #include <concepts>

@@ -91,7 +91,7 @@ TEST_CASE("gradients of the whole model agree with central differences, dropout 
   }
 }
 
-TEST_CASE("training gives the same bits for any number of threads", "[train][threads]") {
+TEST_CASE("training gives the same bits for any number of threads", "[train][threads][bits]") {
   for (const float dropout : {0.0F, 0.2F}) {
     const std::vector<float> one = trained(1, dropout);
     CHECK(one == trained(1, dropout));
@@ -100,7 +100,7 @@ TEST_CASE("training gives the same bits for any number of threads", "[train][thr
   CHECK(trained(1, 0.0F) != trained(1, 0.2F));
 }
 
-TEST_CASE("training gives the same bits whatever was in memory before", "[train][threads]") {
+TEST_CASE("training gives the same bits whatever was in memory before", "[train][threads][bits]") {
   using M = Model<bd::test::TestBackend<float>>;
   const bd::Batch small{bd::test::random_sequences(50, 4, 30, 1), bd::test::random_sequences(50, 4, 33, 2)};
   const bd::Batch large{bd::test::random_sequences(90, 20, 30, 3), bd::test::random_sequences(90, 20, 33, 4)};

@@ -125,9 +125,9 @@ struct Thrust {
     detail::on_device("launching a kernel", [&] { Device::template launch<T>(rows, kernel); });
   }
 
-  static void column_sum(std::size_t rows, std::size_t cols, const T* x, T* out) {
+  static void column_sum(std::size_t rows, std::size_t cols, const T* x, std::size_t stride, T* out) {
     using Kernel = detail::ColumnSum<T>;
-    for_rows((rows + Kernel::part - 1) / Kernel::part, Kernel{x, rows, cols, out});
+    for_rows((rows + Kernel::part - 1) / Kernel::part, Kernel{x, rows, cols, stride, out});
   }
   static void scatter_add(std::size_t rows, std::size_t cols, const T* x, const Index* index, T* out) {
     for_rows(rows, detail::ScatterAdd<T>{x, index, cols, out});

@@ -35,14 +35,14 @@ template <class T>
 struct ColumnSum {
   static constexpr std::size_t part = 64;  // rows
   const T* x;
-  std::size_t rows, cols;
+  std::size_t rows, cols, stride;
   T* out;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
     const std::size_t begin = row * part, end = rows - begin < part ? rows : begin + part;
     lanes.for_columns(cols, [&](std::size_t c) {
       T total(0);
-      for (std::size_t r = begin; r < end; ++r) total += x[r * cols + c];
+      for (std::size_t r = begin; r < end; ++r) total += x[r * stride + c];
       lanes.group().add_shared(out + c, total);
     });
   }

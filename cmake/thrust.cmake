@@ -49,8 +49,9 @@ the Debian package libtbb-dev, or the CUDA toolkit with cuBLAS." PARENT_SCOPE)
   target_link_libraries(${name} INTERFACE ${libraries})
   target_compile_definitions(${name} INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${system}>)
-  # Kernels use what the standard library declares constexpr.
-  target_compile_options(${name} INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+  # Kernels use what the standard library declares constexpr. Not the feature cuda_std_20: CMake 3.25 does not know that
+  # nvcc has it, and the same option twice does no harm.
+  target_compile_options(${name} INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-std=c++20>")
 endfunction()
 
 bahdanau_thrust_target(bahdanau::thrust "${BAHDANAU_THRUST_SYSTEM}")

@@ -14,6 +14,7 @@ from harness.cases import CASES, PEERS
 from harness.contestant import CORES
 from harness.report import as_markdown, as_text, main_table, peer_table
 from harness.rows import Bench, measured
+from harness.thrust import thrust_report
 
 
 def find_pairs():
@@ -37,6 +38,7 @@ def parsed_arguments():
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--scaling", action="store_true")
     parser.add_argument("--micro", action="store_true")
+    parser.add_argument("--thrust", action="store_true")
     return parser.parse_args()
 
 
@@ -52,6 +54,11 @@ def main():
         return subprocess.run([arguments.build / "bin" / "benchmark_micro"]).returncode
     if arguments.scaling:
         return scaling(arguments.build)
+    if arguments.thrust:
+        bench = Bench(arguments.build, arguments.quick, None)
+        print(f"\n{thrust_report(bench)}\n{machine()}.")
+        bench.close()
+        return 0
     everything, start = arguments.only.pattern == "", time.monotonic()
 
     bench = Bench(arguments.build, arguments.quick, find_pairs())

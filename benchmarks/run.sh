@@ -3,12 +3,14 @@
 # same, then times them in turns.
 #
 #   benchmarks/run.sh [--quick] [--json FILE] [--markdown FILE] [--only REGEX] [--no-native] [--scaling] [--micro]
+#                     [--thrust]
 #
 # --quick     at most six minutes, once the peers and the build are there; fewer repetitions, no scaling checks
 # --only      rows whose "what size model" matches, e.g. --only 'train large|floor'
 # --no-native compiles our programs without -march=native
 # --scaling   only the scaling checks
 # --micro     only the micro-benchmarks
+# --thrust    only training on Thrust: on OMP and TBB; with a GPU and nvcc on CUDA too, beside PyTorch on the GPU
 #
 # BAHDANAU_PEERS     a virtual environment with torch, numpy and safetensors (default build/peers, made where missing)
 # BAHDANAU_DATA_DIR  holds fra-eng/fra.txt (default: ../shared/data, where it exists)
@@ -19,6 +21,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 peers=${BAHDANAU_PEERS:-$root/build/peers}
 build=${BUILD_DIR:-$root/build/benchmarks}
 native=ON
+packages=()
+cuda=OFF
 arguments=()
 while (($#)); do
   case $1 in
@@ -29,6 +33,15 @@ while (($#)); do
     --json | --markdown | --only)
       arguments+=("$1" "${2:?$1 needs a value}")
       shift
+      ;;
+    --thrust)
+      arguments+=("$1")
+      packages=(libtbb-dev)
+      if command -v nvcc >/dev/null; then
+        if nvidia-smi >/dev/null 2>&1; then cuda=ON; fi
+      else
+        packages+=(libthrust-dev)
+      fi
       ;;
     --quick | --scaling | --micro) arguments+=("$1") ;;
     *)
@@ -44,7 +57,7 @@ if [[ -z ${BAHDANAU_DATA_DIR-} && -d $root/../shared/data ]]; then
   export BAHDANAU_DATA_DIR
 fi
 
-"$root/cmake/install_dependencies.sh" python3 python3-venv
+"$root/cmake/install_dependencies.sh" python3 python3-venv "${packages[@]}"
 if ! "$peers/bin/python" -c 'import numpy, safetensors, torch' 2>/dev/null; then
   echo "Installing the peers into $peers"
   python3 -m venv "$peers"
@@ -52,5 +65,5 @@ if ! "$peers/bin/python" -c 'import numpy, safetensors, torch' 2>/dev/null; then
 fi
 torch=$("$peers/bin/python" -c 'import importlib.util as i; print(i.find_spec("torch").submodule_search_locations[0])')
 "$root/cmake/build.sh" "$root" "$build" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF \
-  -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_NATIVE=$native -DBAHDANAU_TORCH_DIR="$torch"
+  -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_NATIVE=$native -DBAHDANAU_TORCH_DIR="$torch" -DBAHDANAU_ENABLE_CUDA=$cuda
 exec "$peers/bin/python" "$root/benchmarks/run.py" --build "$build" "${arguments[@]}"

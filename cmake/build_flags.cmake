@@ -9,7 +9,11 @@ endif()
 
 add_library(bahdanau_warnings INTERFACE)
 target_compile_options(bahdanau_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${BAHDANAU_WERROR}>:-Werror>
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>"
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${BAHDANAU_WERROR}>>:-Werror>
+  # Not -Wpedantic: what nvcc hands to the host's compiler is not pedantic.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>"
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${BAHDANAU_WERROR}>>:-Werror=all-warnings>
   # std::stable_sort of libstdc++ 12 calls a function that it deprecates, and clang says so.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 
@@ -19,7 +23,8 @@ if(BAHDANAU_NATIVE)
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-march=native BAHDANAU_HAS_MARCH_NATIVE)
   if(BAHDANAU_HAS_MARCH_NATIVE)
-    target_compile_options(bahdanau_build_flags INTERFACE -march=native)
+    target_compile_options(bahdanau_build_flags INTERFACE
+      $<$<COMPILE_LANGUAGE:CXX>:-march=native> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=native>)
   endif()
 endif()
 if(BAHDANAU_SANITIZE)

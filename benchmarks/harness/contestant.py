@@ -8,17 +8,21 @@ from pathlib import Path
 
 from harness.cases import D2L, KEYS_ONCE, LIBTORCH
 
-OURS, FLOOR = "ours", "floor"
+OURS, FLOOR, GPU = "ours", "floor", "PyTorch on the GPU, keys once"
+THRUST = {f"Thrust on {system}": f"benchmark_thrust_{system.lower()}" for system in ("OMP", "TBB", "CUDA")}
 CORES = len(os.sched_getaffinity(0))
 
 
 def command(name, build):
+    if name in THRUST:
+        return [build / "bin" / THRUST[name]]
     peer = str(Path(__file__).resolve().parent.parent / "peers" / "peer.py")
     return {
         OURS: [build / "bin" / "benchmark_ours"],
         FLOOR: [build / "bin" / "benchmark_floor"],
         D2L: [sys.executable, peer, "d2l"],
         KEYS_ONCE: [sys.executable, peer, "keys_once"],
+        GPU: [sys.executable, peer, "keys_once", "cuda"],
         LIBTORCH: [build / "bin" / "benchmark_libtorch"],
     }[name]
 
@@ -49,6 +53,9 @@ class Contestant:
 
     def tune(self, task):
         """Finds the number of threads, and for training the kind of Adam, with which this peer is fastest."""
+        if self.name in THRUST:  # nothing to choose
+            self.run(1)
+            return self.run(1)
 
         def run(threads, adam, iterations):
             self.ask("set", "threads", threads)

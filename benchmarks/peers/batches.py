@@ -27,7 +27,7 @@ class Batch:
 
 
 def read_batches(path):
-    tensors = load_file(path)
+    tensors = {name: tensor.to(torch.get_default_device()) for name, tensor in load_file(path).items()}
     rows = lambda name: Rows(tensors[name + ".tokens"], tensors[name + ".lengths"])
     count = sum(name.endswith(".source.tokens") for name in tensors)
     return [Batch(rows(f"{b}.source"), rows(f"{b}.target")) for b in range(count)]

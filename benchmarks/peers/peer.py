@@ -1,6 +1,6 @@
 """A Python peer: answers the driver's commands on stdin (support/serve.hpp has the list).
 
-    peer.py d2l|keys_once               serves
+    peer.py d2l|keys_once [DEVICE]      serves
     peer.py startup MODEL TOKEN...      loads a model and translates one sentence
 """
 
@@ -45,6 +45,8 @@ def answer(command, words, task, keys_once):
         iterations = int(words[0])
         start = time.perf_counter()
         task.run(iterations)
+        if torch.get_default_device().type == "cuda":
+            torch.cuda.synchronize()
         return f"{(time.perf_counter() - start) * 1e3 / iterations:.9g}", task
     raise ValueError(f"unknown command {command}")
 
@@ -74,4 +76,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "startup":
         startup(sys.argv[2], sys.argv[3:])
     else:
+        if sys.argv[2:]:
+            torch.set_default_device(sys.argv[2])
         serve(keys_once=sys.argv[1] == "keys_once")

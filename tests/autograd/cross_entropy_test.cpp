@@ -4,9 +4,9 @@
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/core/random.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/compare.hpp"
 
@@ -16,13 +16,13 @@ using bahdanau::Result;
 using bahdanau::Shape;
 using bahdanau::Tape;
 using bahdanau::Variable;
-using bahdanau::Xtensor;
 using bahdanau::test::largest_difference;
+using bahdanau::test::TestBackend;
 using Catch::Matchers::Message;
 
 namespace {
 
-using B = Xtensor<double>;
+using B = TestBackend<double>;
 
 constexpr std::size_t rows = 5, inputs = 4, classes = 11;
 const std::vector<Index> targets = {0, 10, 3, 3, 7};

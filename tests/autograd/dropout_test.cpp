@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
-#include <bahdanau/backend/xtensor.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/compare.hpp"
 
@@ -22,7 +22,7 @@ using Catch::Matchers::Message;
 
 namespace {
 
-using B = bahdanau::Xtensor<double>;
+using B = bahdanau::test::TestBackend<double>;
 using Tape = bahdanau::Tape<B>;
 
 /// The mask itself: dropout of ones.

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/score/additive.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 
 using bahdanau::concat_columns;
@@ -22,7 +22,7 @@ using Catch::Matchers::Message;
 
 namespace {
 
-using B = bahdanau::Xtensor<double>;
+using B = bahdanau::test::TestBackend<double>;
 using Tape = bahdanau::Tape<B>;
 using V = bahdanau::Variable<B>;
 

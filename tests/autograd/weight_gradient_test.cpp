@@ -5,19 +5,21 @@
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/core/random.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/compare.hpp"
 
 using bahdanau::Array;
 using bahdanau::Shape;
 using bahdanau::test::largest_difference;
+using bahdanau::test::on_host;
+using bahdanau::test::OnDevice;
 
 namespace {
 
-using B = bahdanau::Xtensor<double>;
+using B = bahdanau::test::TestBackend<double>;
 using Tape = bahdanau::Tape<B>;
 using V = bahdanau::Variable<B>;
 
@@ -52,8 +54,8 @@ TEST_CASE("a weight used fifty times receives the sum of its uses", "[tape][grad
   Array<double, 2> dw = gradient<2>(ws[0]);
   Array<double, 1> db = gradient<1>(bs[0]);
   for (std::size_t t = 1; t < uses; ++t) {
-    for (std::size_t i = 0; i < dw.size(); ++i) dw.data()[i] += ws[t].gradient[i];
-    for (std::size_t i = 0; i < db.size(); ++i) db.data()[i] += bs[t].gradient[i];
+    dw += gradient<2>(ws[t]);
+    db += gradient<1>(bs[t]);
   }
   CHECK(largest_difference(gradient<2>(w), dw) < 1e-12);
   CHECK(largest_difference(gradient<1>(b), db) < 1e-12);
@@ -104,7 +106,7 @@ TEST_CASE("tapes that share gradients keep what their adjoints add themselves ap
   // Parameters: w [2, 3], used in products and directly; b [2], a bias; e [4, 3], of which rows are taken.
   const bahdanau::Parameter w{0, {2, 3}}, b{6, {2}}, e{8, {4, 3}};
   constexpr std::size_t size = 20;
-  const std::vector<double> weights = numbers(size, 1);
+  const OnDevice<B> weights(numbers(size, 1));
   const std::vector<bahdanau::Index> ids = {2, 0, 2};
   const auto run = [&](Tape& tape) {
     V total;
@@ -115,26 +117,29 @@ TEST_CASE("tapes that share gradients keep what their adjoints add themselves ap
     }
     return total + sum(tape[w] * tape[w]);
   };
-  std::vector<double> expected(size, 0), shared(size, 0), own(size, 77);  // whatever was there before
+  OnDevice<B> expected(std::vector<double>(size, 0)), shared(expected),
+      own(std::vector<double>(size, 77));  // whatever was there before
   Tape plain, apart;
   plain.bind(weights.data(), expected.data());
   plain.backward(run(plain));
   for (int pass = 0; pass < 2; ++pass) {  // the second one finds lanes and rooms that were used before
     apart.reset();
-    std::fill(shared.begin(), shared.end(), 0);
+    B::fill(shared.data(), size, 0);
     apart.bind({.weights = weights.data(), .gradients = shared.data(), .own_gradients = own.data()});
     const V result = run(apart);
     apart.clear_gradients();
-    result.gradient[0] = 1;
+    B::fill(result.gradient, 1, 1);
     auto& deferred = apart.play_adjoints();
-    CHECK(*std::max_element(shared.begin(), shared.end()) == 0);
+    CHECK(shared.host() == std::vector<double>(size, 0));
     deferred.flush();
+    std::vector<double> total = shared.host();
     apart.weights().for_own_gradients([&](std::size_t offset, const double* from, std::size_t n) {
       CHECK(offset == 0);  // only w is used in another way than by products and rows
-      for (std::size_t i = 0; i < n; ++i) shared[offset + i] += from[i];
+      const std::vector<double> added = on_host<B>(from, n);
+      for (std::size_t i = 0; i < n; ++i) total[offset + i] += added[i];
     });
-    CHECK(largest_difference(shared.data(), expected.data(), size) < 1e-14);
+    CHECK(largest_difference(total.data(), expected.host().data(), size) < 1e-14);
   }
-  CHECK(own[6] == 77);
-  CHECK(own[8] == 77);
+  CHECK(own.host()[6] == 77);
+  CHECK(own.host()[8] == 77);
 }

@@ -5,16 +5,16 @@
 #include <limits>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
-
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/compare.hpp"
 #include "support/numbers.hpp"
 
 using bahdanau::Transpose;
-using bahdanau::Xtensor;
 using bahdanau::test::largest_difference;
 using bahdanau::test::numbers;
+using bahdanau::test::OnDevice;
+using bahdanau::test::TestBackend;
 
 namespace {
 
@@ -41,6 +41,17 @@ void reference(Transpose ta, Transpose tb, Extents e, T alpha, const T* a, std::
     }
 }
 
+/// The backend's product of arrays on the host.
+template <class T>
+void product(Transpose ta, Transpose tb, Extents e, T alpha, const std::vector<T>& a, std::size_t lda,
+             const std::vector<T>& b, std::size_t ldb, T beta, std::vector<T>& c, std::size_t ldc) {
+  using B = TestBackend<T>;
+  const OnDevice<B> on_a(a), on_b(b);
+  OnDevice<B> on_c(c);
+  B::gemm(ta, tb, e.m, e.n, e.k, alpha, on_a.data(), lda, on_b.data(), ldb, beta, on_c.data(), ldc);
+  c = on_c.host();
+}
+
 template <class T>
 constexpr double tolerance = std::same_as<T, float> ? 1e-5 : 1e-13;
 
@@ -59,8 +70,7 @@ TEMPLATE_TEST_CASE("a product is the sum over the middle index, however it is st
         const std::vector<T> a = numbers<T>(std::max(e.m, e.k) * lda, 1);
         const std::vector<T> b = numbers<T>(std::max(e.n, e.k) * ldb, 2);
         std::vector<T> c = numbers<T>(e.m * ldc, 3), expected = c;  // gaps must stay as they are
-        Xtensor<T>::gemm(ta, tb, e.m, e.n, e.k, static_cast<T>(alpha), a.data(), lda, b.data(), ldb,
-                         static_cast<T>(beta), c.data(), ldc);
+        product(ta, tb, e, static_cast<T>(alpha), a, lda, b, ldb, static_cast<T>(beta), c, ldc);
         reference(ta, tb, e, static_cast<T>(alpha), a.data(), lda, b.data(), ldb, static_cast<T>(beta),
                   expected.data(), ldc);
         CAPTURE(e.m, e.n, e.k, alpha, beta, gap);
@@ -73,7 +83,7 @@ TEMPLATE_TEST_CASE("with beta 0 a product does not read its result", "[gemm]", f
   // New arrays on a tape are uninitialised: they may well hold NaN.
   const std::vector<T> a = {1, 2, 3, 4}, b = {5, 6, 7, 8};
   std::vector<T> c(4, std::numeric_limits<T>::quiet_NaN());
-  Xtensor<T>::gemm(Transpose::no, Transpose::no, 2, 2, 2, 1, a.data(), 2, b.data(), 2, 0, c.data(), 2);
+  product(Transpose::no, Transpose::no, {2, 2, 2}, T(1), a, 2, b, 2, T(0), c, 2);
   CHECK(c == std::vector<T>{19, 22, 43, 50});
 }
 
@@ -81,8 +91,8 @@ TEMPLATE_TEST_CASE("a product of nothing leaves its result alone", "[gemm]", flo
   using T = TestType;
   const std::vector<T> a(4, 1), b(4, 1);
   std::vector<T> c(4, 9);
-  Xtensor<T>::gemm(Transpose::no, Transpose::no, 0, 2, 2, 1, a.data(), 2, b.data(), 2, 0, c.data(), 2);
-  Xtensor<T>::gemm(Transpose::no, Transpose::yes, 2, 0, 2, 1, a.data(), 2, b.data(), 2, 0, c.data(), 1);
+  product(Transpose::no, Transpose::no, {0, 2, 2}, T(1), a, 2, b, 2, T(0), c, 2);
+  product(Transpose::no, Transpose::yes, {2, 0, 2}, T(1), a, 2, b, 2, T(0), c, 1);
   CHECK(c == std::vector<T>(4, 9));
 }
 
@@ -90,9 +100,9 @@ TEMPLATE_TEST_CASE("a product over an empty middle index is beta times the resul
   using T = TestType;
   const std::vector<T> a(4, 1), b(4, 1);
   std::vector<T> c(4, 8);
-  Xtensor<T>::gemm(Transpose::no, Transpose::no, 2, 2, 0, 1, a.data(), 0, b.data(), 2, T(0.5), c.data(), 2);
+  product(Transpose::no, Transpose::no, {2, 2, 0}, T(1), a, 0, b, 2, T(0.5), c, 2);
   CHECK(c == std::vector<T>(4, 4));
-  Xtensor<T>::gemm(Transpose::no, Transpose::yes, 2, 2, 0, 1, a.data(), 0, b.data(), 0, 0, c.data(), 2);
+  product(Transpose::no, Transpose::yes, {2, 2, 0}, T(1), a, 0, b, 0, T(0), c, 2);
   CHECK(c == std::vector<T>(4, 0));
 }
 
@@ -104,8 +114,12 @@ TEMPLATE_TEST_CASE("a batched product is one product for each pair", "[gemm]", f
   const std::vector<T> a = numbers<T>(count * stride_a, 1), b = numbers<T>(count * stride_b, 2);
   std::vector<T> c = numbers<T>(count * stride_c, 3), expected = c;
   const std::size_t lda = ta == Transpose::yes ? e.m : e.k, ldb = tb == Transpose::yes ? e.k : e.n;
-  Xtensor<T>::gemm_batched(ta, tb, e.m, e.n, e.k, 2, a.data(), lda, stride_a, b.data(), ldb, stride_b, T(0.5),
-                           c.data(), e.n, stride_c, count);
+  using B = TestBackend<T>;
+  const OnDevice<B> on_a(a), on_b(b);
+  OnDevice<B> on_c(c);
+  B::gemm_batched(ta, tb, e.m, e.n, e.k, 2, on_a.data(), lda, stride_a, on_b.data(), ldb, stride_b, T(0.5),
+                  on_c.data(), e.n, stride_c, count);
+  c = on_c.host();
   for (std::size_t i = 0; i < count; ++i)
     reference(ta, tb, e, T(2), a.data() + i * stride_a, lda, b.data() + i * stride_b, ldb, T(0.5),
               expected.data() + i * stride_c, e.n);

@@ -1,72 +1,15 @@
-// Reductions of a row and of a whole array: right for every width, accurate over a million elements.
-#include <algorithm>
-#include <cmath>
+// Reductions of a whole array: accurate over a million elements.
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/core/random.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 
-using bahdanau::Xtensor;
 using bahdanau::random::Key;
-namespace pointwise = bahdanau::pointwise;
-
-namespace {
-
-constexpr std::size_t widest = 70;
-
-template <class T>
-std::vector<T> normal_numbers(std::size_t n, std::uint64_t key) {
-  std::vector<T> out(n);
-  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(Key{key}.normal(i));
-  return out;
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("the sum of a row takes in its n columns and nothing beyond", "[simd]", float, double) {
-  using T = TestType;
-  std::vector<T> a = normal_numbers<T>(widest + 1, 1), b = normal_numbers<T>(widest + 1, 2);
-  for (std::size_t n = 0; n <= widest; ++n) {
-    const T here = a[n];
-    a[n] = T(1e20);  // would drown everything
-    double plain = 0, product = 0, exponentials = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      plain += static_cast<double>(a[i]);
-      product += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-      exponentials += std::exp(static_cast<double>(a[i]));
-    }
-    Xtensor<T>::for_rows(1, [&](auto lanes, std::size_t) {
-      CAPTURE(n);
-      const double tolerance = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
-      CHECK(lanes.sum(n, pointwise::Identity{}, a.data()) == Approx(plain).margin(tolerance));
-      CHECK(lanes.sum(n, pointwise::Times{}, a.data(), b.data()) == Approx(product).margin(tolerance));
-      // e^0 is not 0: lanes beyond the end must not count
-      CHECK(lanes.sum(n, pointwise::Exp{}, a.data()) == Approx(exponentials).margin(tolerance));
-      CHECK(lanes.sum(n, pointwise::Times{}, a.data(), T(2)) == Approx(2 * plain).margin(2 * tolerance));
-    });
-    a[n] = here;
-  }
-}
-
-TEMPLATE_TEST_CASE("the largest of a row is found in every column", "[simd]", float, double) {
-  using T = TestType;
-  for (std::size_t n = 1; n <= widest; ++n)
-    for (std::size_t place = 0; place < n; ++place) {
-      // All negative: a lane beyond the end that held 0 or 1 would win.
-      std::vector<T> a(n + 1, -5);
-      a[place] = -3;
-      a[n] = 7;
-      Xtensor<T>::for_rows(1, [&](auto lanes, std::size_t) {
-        REQUIRE(lanes.max(n, pointwise::Identity{}, a.data()) == -3);
-        REQUIRE(lanes.max(n, pointwise::Negate{}, a.data()) == (n == 1 ? 3 : 5));
-      });
-    }
-}
+using bahdanau::test::OnDevice;
+using bahdanau::test::TestBackend;
 
 TEMPLATE_TEST_CASE("a sum of a million elements is accurate to 1e-6", "[reduction]", float, double) {
   using T = TestType;
@@ -79,30 +22,35 @@ TEMPLATE_TEST_CASE("a sum of a million elements is accurate to 1e-6", "[reductio
       sum += static_cast<double>(x[i]);
       squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
     }
-    CHECK(Xtensor<T>::sum(n, x.data()) == Approx(sum).epsilon(1e-6));
-    CHECK(Xtensor<T>::sum_of_squares(n, x.data()) == Approx(squares).epsilon(1e-6));
+    const OnDevice<TestBackend<T>> device(x);
+    CHECK(TestBackend<T>::sum(n, device.data()) == Approx(sum).epsilon(1e-6));
+    CHECK(TestBackend<T>::sum_of_squares(n, device.data()) == Approx(squares).epsilon(1e-6));
   }
 }
 
 TEMPLATE_TEST_CASE("a sum of few elements is theirs alone", "[reduction]", float, double) {
   using T = TestType;
-  const std::vector<T> x = {1, -2, 3, T(0.5), 100};
-  CHECK(Xtensor<T>::sum(0, x.data()) == 0);
-  CHECK(Xtensor<T>::sum(4, x.data()) == 2.5);
-  CHECK(Xtensor<T>::sum_of_squares(0, x.data()) == 0);
-  CHECK(Xtensor<T>::sum_of_squares(4, x.data()) == 14.25);
+  const OnDevice<TestBackend<T>> x({1, -2, 3, T(0.5), 100});
+  CHECK(TestBackend<T>::sum(0, x.data()) == 0);
+  CHECK(TestBackend<T>::sum(4, x.data()) == 2.5);
+  CHECK(TestBackend<T>::sum_of_squares(0, x.data()) == 0);
+  CHECK(TestBackend<T>::sum_of_squares(4, x.data()) == 14.25);
 }
 
 TEMPLATE_TEST_CASE("the sum of the rows is added to what was there", "[reduction]", float, double) {
   using T = TestType;
   for (const std::size_t cols : {1U, 3U, 16U, 37U}) {
     constexpr std::size_t rows = 5;
-    std::vector<T> x(rows * cols), out(cols + 1, 10);
+    std::vector<T> x(rows * cols);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i);  // x[r, c] = r cols + c
-    Xtensor<T>::column_sum(rows, cols, x.data(), cols, out.data());
+    const OnDevice<TestBackend<T>> device(x);
+    OnDevice<TestBackend<T>> sums(std::vector<T>(cols + 1, 10));
+    TestBackend<T>::column_sum(rows, cols, device.data(), cols, sums.data());
+    std::vector<T> out = sums.host();
     for (std::size_t c = 0; c < cols; ++c) CHECK(out[c] == static_cast<T>(10 + 10 * cols + 5 * c));
     CHECK(out[cols] == 10);
-    Xtensor<T>::column_sum(0, cols, x.data(), cols, out.data());
+    TestBackend<T>::column_sum(0, cols, device.data(), cols, sums.data());
+    out = sums.host();
     CHECK(out[0] == static_cast<T>(10 + 10 * cols));
     // the first column alone: rows are further apart than they are wide
     Xtensor<T>::column_sum(rows, 1, x.data(), cols, out.data());

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/lstm.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/cell.hpp"
 #include "support/compare.hpp"
@@ -62,11 +62,11 @@ void check_recorded_step(const std::string& cell, double tolerance) {
 }  // namespace
 
 TEST_CASE("a GRU step and its gradients are PyTorch's", "[gru][golden]") {
-  check_recorded_step<Gru, Xtensor<double>>("gru", 1e-12);
-  check_recorded_step<Gru, Xtensor<float>>("gru", 1e-5);
+  check_recorded_step<Gru, TestBackend<double>>("gru", 1e-12);
+  check_recorded_step<Gru, TestBackend<float>>("gru", 1e-5);
 }
 
 TEST_CASE("an LSTM step and its gradients are PyTorch's", "[lstm][golden]") {
-  check_recorded_step<Lstm, Xtensor<double>>("lstm", 1e-12);
-  check_recorded_step<Lstm, Xtensor<float>>("lstm", 1e-5);
+  check_recorded_step<Lstm, TestBackend<double>>("lstm", 1e-12);
+  check_recorded_step<Lstm, TestBackend<float>>("lstm", 1e-5);
 }

@@ -2,11 +2,11 @@
 #include <cstddef>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/cell/recurrent_layer.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/cell.hpp"
 #include "support/compare.hpp"
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("a sentence's outputs do not depend on the others in its batc
   packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t) {
     alone[sentence] = C::step(cell.w, cell.project(x.row_range(row, 1)), alone[sentence]);
     const auto output = layer.outputs.row_range(row, 1);
-    CHECK(largest_difference(output.value, alone[sentence][0].value, hidden_width) < 1e-13);
+    CHECK(largest_difference(value<2>(output), value<2>(alone[sentence][0])) < 1e-13);
   });
   // After the last token every part of the state, in the packing's order
   for (std::size_t p = 0; p < C::parts; ++p) {
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("a sentence's outputs do not depend on the others in its batc
     for (std::size_t r = 0; r < lengths.size(); ++r) {
       const auto sentence = static_cast<std::size_t>(packing.order()[r]);
       const auto last = layer.last[p].row_range(r, 1);
-      CHECK(largest_difference(last.value, alone[sentence][p].value, hidden_width) < 1e-13);
+      CHECK(largest_difference(value<2>(last), value<2>(alone[sentence][p])) < 1e-13);
     }
   }
 }

@@ -167,8 +167,7 @@ TEST_CASE("what cannot work is said before training", "[cli][train][error]") {
 
 TEST_CASE("a loss that is no number ends training with the last good model", "[cli][train][error]") {
   const TemporaryDirectory files;
-  const Run run =
-      train_in(files, "--quiet --optimizer adamw --rate 1000 --epochs 60 --batch 12");
+  const Run run = train_in(files, "--quiet --optimizer adamw --rate 1000 --epochs 60 --batch 12");
   CHECK(run.code == 1);
   CHECK_THAT(run.err, StartsWith("bahdanau: training, ") && ContainsSubstring("finite") &&
                           ContainsSubstring("the model has the weights of epoch "));

@@ -24,7 +24,11 @@ Model<Backend> toy(std::uint64_t seed) {
   bd::Vocabularies v = numbered(7, 7, 4);
   v.text.tokens = bd::Tokens::none;
   Model<Backend> model({.embed = 4, .hidden = 5, .layers = 1}, v, seed);
-  for (std::size_t i = 0; i < model.weights().size(); ++i) model.weights().data()[i] *= 2;
+  for (const auto& entry : model.parameters().entries()) {
+    auto numbers = model.weights().read(entry.parameter);
+    for (auto& number : numbers) number *= 2;
+    model.weights().write(entry.parameter, numbers);
+  }
   return model;
 }
 
@@ -73,7 +77,7 @@ std::vector<std::string> spelled(const std::vector<bd::Token>& ids) {
 TEST_CASE("a wide beam finds what exhaustive search finds", "[decode][beam]") {
   for (const std::uint64_t seed : {1U, 2U, 3U})
     for (const double power : {0.0, 0.75, 1.0}) {
-      const auto model = toy<bd::Xtensor<double>>(seed);
+      const auto model = toy<bd::test::TestBackend<double>>(seed);
       const auto all = every_sentence(model, "4 6 5", 4, power);
       const std::vector<std::string> sentence{"4 6 5"};
       const auto best = bd::translate_nbest(
@@ -152,20 +156,20 @@ TEMPLATE_TEST_CASE("a sentence is translated alike alone and in any batch", "[de
 }
 
 TEST_CASE("a translation ends at the length limit", "[decode]") {
-  auto model = toy<bd::Xtensor<float>>(1);
+  auto model = toy<bd::test::TestBackend<float>>(1);
   for (const auto& entry : model.parameters().entries())  // never <eos>
     if (entry.name == "decoder.dense.bias")
-      model.weights().data()[entry.parameter.offset + bd::reserved::eos] = -1e4F;
+      bd::test::set_number(model.weights(), entry.parameter.offset + bd::reserved::eos, -1e4F);
   CHECK(model.translate("4 5", bd::Greedy{.max_length = 7}).target.size() == 7);
   CHECK(model.translate("4 5", bd::Beam{.width = 2, .max_length = 7}).target.size() == 7);
   CHECK(model.translate("4 5").target.size() == 16);  // twice three tokens plus ten
 }
 
 TEST_CASE("an unknown word is replaced by the source word that it attends to", "[decode][unknown]") {
-  auto model = toy<bd::Xtensor<float>>(1);
+  auto model = toy<bd::test::TestBackend<float>>(1);
   for (const auto& entry : model.parameters().entries())  // <unk>, always
     if (entry.name == "decoder.dense.bias")
-      model.weights().data()[entry.parameter.offset + bd::reserved::unk] = 1e4F;
+      bd::test::set_number(model.weights(), entry.parameter.offset + bd::reserved::unk, 1e4F);
   const auto plain = model.translate("Zoë 4 Łódź", bd::Greedy{.max_length = 3});
   CHECK(plain.text == "<unk> <unk> <unk>");
   CHECK(plain.source == std::vector<std::string>{"<unk>", "4", "<unk>", "<eos>"});
@@ -178,7 +182,7 @@ TEST_CASE("an unknown word is replaced by the source word that it attends to", "
 }
 
 TEST_CASE("impossible beams are refused", "[decode][error]") {
-  const auto model = toy<bd::Xtensor<float>>(1);
+  const auto model = toy<bd::test::TestBackend<float>>(1);
   CHECK(message_of([&] { model.translate("4", bd::Beam{.width = 0}); }) ==
         "Beam.width: expected at least 1, got 0");
   CHECK(message_of([&] { model.translate("4", bd::Beam{.width = 2, .nbest = 3}); }) ==
@@ -187,7 +191,7 @@ TEST_CASE("impossible beams are refused", "[decode][error]") {
 }
 
 TEST_CASE("a const model translates from many threads at once, each time the same", "[decode][threads]") {
-  auto changeable = toy<bd::Xtensor<float>>(7);
+  auto changeable = toy<bd::test::TestBackend<float>>(7);
   if (GENERATE(false, true)) changeable.weights().data();  // who has it might write at any time, but does not
   const auto& model = changeable;
   const std::vector<std::string> sentences{"4", "5 6", "6 6 4 5 5", "5 4 6"};
@@ -213,7 +217,7 @@ TEST_CASE("a const model translates from many threads at once, each time the sam
 }
 
 TEST_CASE("nothing translates to nothing", "[decode]") {
-  const auto model = toy<bd::Xtensor<float>>(7);
+  const auto model = toy<bd::test::TestBackend<float>>(7);
   const bd::Translation nothing = model.translate(" \t");
   CHECK(nothing.text.empty());
   CHECK(nothing.source.empty());
@@ -229,14 +233,14 @@ TEST_CASE("nothing translates to nothing", "[decode]") {
 }
 
 TEST_CASE("a beam is ranked by a finite power", "[decode][beam][error]") {
-  const auto model = toy<bd::Xtensor<float>>(7);
+  const auto model = toy<bd::test::TestBackend<float>>(7);
   CHECK(message_of([&] { model.translate("4", bd::Beam{.length_power = std::nan("")}); }) ==
         "Beam.length_power: expected a finite number, got nan");
 }
 
 TEST_CASE("weights that are no numbers give scores that are none, with a beam too", "[decode][beam]") {
-  auto model = toy<bd::Xtensor<float>>(7);
-  for (std::size_t i = 0; i < model.weights().size(); ++i) model.weights().data()[i] = std::nanf("");
+  auto model = toy<bd::test::TestBackend<float>>(7);
+  bd::test::TestBackend<float>::fill(model.weights().data(), model.weights().size(), std::nanf(""));
   CHECK_FALSE(std::isfinite(model.translate("4 5").score));
   const std::vector<std::string> sentence{"4 5"};
   const auto all = bd::translate_nbest(model, sentence, {.width = 5, .nbest = 5});

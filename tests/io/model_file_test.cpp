@@ -11,7 +11,7 @@
 
 namespace bd = bahdanau;
 using namespace bd::test;
-using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::test::TestBackend<float>>;
 
 namespace {
 
@@ -90,7 +90,7 @@ TEST_CASE("the tensors have PyTorch's names and layouts", "[io][model]") {
         CHECK(ours.template read<double>(tensor) == theirs.template read<double>(tensor));
       }
     };
-    using Backend = bd::Xtensor<double>;
+    using Backend = bd::test::TestBackend<double>;
     if (name == "gru_additive_uni_l3_valid")
       check(
           bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>::load(golden_path(name + ".model.safetensors")));
@@ -113,12 +113,12 @@ TEST_CASE("load_weights fills a model from a bare state_dict", "[io][model]") {
 
 TEST_CASE("a file that does not fit leaves the weights as they were", "[io][model][error]") {
   Model model({.embed = 5, .hidden = 4, .layers = 2}, numbered(9, 11, 6), 1);
-  const std::vector<float> before(model.weights().data(), model.weights().data() + model.weights().size());
+  const std::vector<float> before = bd::test::numbers_of(model.weights());
   CHECK(
       message_of([&] {
         model.load_weights(golden_path(golden_model));
       }).ends_with(": expected tensor \"encoder.rnn.weight_ih_l1\" of shape [12, 4], got none of that name"));
-  CHECK(std::equal(before.begin(), before.end(), model.weights().data()));
+  CHECK(before == bd::test::numbers_of(model.weights()));
 }
 
 TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {

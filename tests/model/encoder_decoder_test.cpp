@@ -35,7 +35,7 @@ double largest_difference(const A& a, const B& b) {
 
 }  // namespace
 
-static_assert(bd::AttentionDecoder<D2lModel<bd::Xtensor<float>>>);
+static_assert(bd::AttentionDecoder<D2lModel<bd::test::TestBackend<float>>>);
 
 TEMPLATE_TEST_CASE("the shapes are those of d2l's check", "[model]", TEST_BACKENDS) {
   D2lModel<TestType> model({.embed = 8, .hidden = 16, .layers = 2}, numbered(10, 10, 7));
@@ -145,7 +145,7 @@ TEMPLATE_TEST_CASE("what lies beyond a valid length is never looked at", "[model
 }
 
 TEST_CASE("a seed decides the weights and one more layer changes no other", "[model][seed]") {
-  using Model = D2lModel<bd::Xtensor<float>>;
+  using Model = D2lModel<bd::test::TestBackend<float>>;
   const Model a({.layers = 2}, numbered(9, 11, 6), 7), same({.layers = 2}, numbered(9, 11, 6), 7),
       deeper({.layers = 3}, numbered(9, 11, 6), 7), other({.layers = 2}, numbered(9, 11, 6), 8);
   for (const auto& entry : a.parameters().entries()) {
@@ -159,7 +159,8 @@ TEST_CASE("a seed decides the weights and one more layer changes no other", "[mo
 }
 
 TEST_CASE("first weights have the spread that the design asks for", "[model][seed]") {
-  const D2lModel<bd::Xtensor<double>> model({.embed = 40, .hidden = 50, .layers = 1}, numbered(60, 70, 6), 7);
+  const D2lModel<bd::test::TestBackend<double>> model({.embed = 40, .hidden = 50, .layers = 1},
+                                                      numbered(60, 70, 6), 7);
   const auto largest = [&](const std::string& name) {
     for (const auto& entry : model.parameters().entries())
       if (entry.name == name) {
@@ -185,12 +186,12 @@ TEST_CASE("first weights have the spread that the design asks for", "[model][see
 }
 
 TEST_CASE("under the padded rule every position has a dropout mask of its own", "[model][dropout]") {
-  const D2lModel<bd::Xtensor<float>> model(
+  const D2lModel<bd::test::TestBackend<float>> model(
       {.embed = 4, .hidden = 5, .layers = 2, .dropout = 0.5F, .final_state = bd::FinalState::padded},
       numbered(9, 9, 7));
   const bd::Sequences source = random_sequences(6, 3, 9, 1);  // rows narrower than max_length
-  bd::Tape<bd::Xtensor<float>> tape = model.inference();
-  bd::detail::Encoding<bd::Gru, bd::Xtensor<float>> encoding;
+  bd::Tape<bd::test::TestBackend<float>> tape = model.inference();
+  bd::detail::Encoding<bd::Gru, bd::test::TestBackend<float>> encoding;
   const bd::DropoutPlan plan{0.5, bd::random::Key{1}};
   model.encoder_network().run(tape, model.encoder_input(bd::detail::SequenceRows::of(source), plan),
                               encoding);

@@ -1,12 +1,13 @@
 #include <bahdanau/bahdanau.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/message.hpp"
 #include "support/sequences.hpp"
 
 namespace bd = bahdanau;
 using namespace bd::test;
-using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::test::TestBackend<float>>;
 
 namespace {
 
@@ -84,7 +85,8 @@ TEST_CASE("sizes of 0 and impossible dropout are refused", "[model][error]") {
 }
 
 TEST_CASE("attention alone refuses what does not fit", "[attention][error]") {
-  const bd::Attention<bd::Additive, bd::Xtensor<float>> attention({.query = 5, .key = 6, .hidden = 8});
+  const bd::Attention<bd::Additive, bd::test::TestBackend<float>> attention(
+      {.query = 5, .key = 6, .hidden = 8});
   const auto array = [](std::size_t a, std::size_t b, std::size_t c) {
     bd::Array<float, 3> out = bd::Array<float, 3>::from_shape({a, b, c});
     std::fill(out.begin(), out.end(), 0.5F);
@@ -105,7 +107,8 @@ TEST_CASE("attention alone refuses what does not fit", "[attention][error]") {
         "Attention, sentence 1: expected a valid length from 1 to 3, got 0");
   CHECK(message_of([&] { attention(array(2, 1, 5), keys, values, one); }) ==
         "Attention: expected valid lengths, one a sentence: 2, got 1");
-  CHECK(message_of([] { bd::Attention<bd::ScaledDot, bd::Xtensor<float>>({.query = 5, .key = 6}); }) ==
+  CHECK(message_of(
+            [] { bd::Attention<bd::ScaledDot, bd::test::TestBackend<float>>({.query = 5, .key = 6}); }) ==
         "ScaledDot: expected keys of width 5, got 6; use Additive for queries and keys of different widths");
 }
 
@@ -134,9 +137,10 @@ TEST_CASE("a state of a model of other sizes is refused", "[model][error]") {
 
 TEST_CASE("a state of a model with another encoder or score is refused", "[model][error]") {
   const bd::Config config{.embed = 3, .hidden = 4, .layers = 1};
-  const bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>, bd::Bidirectional> both(
+  const bd::EncoderDecoder<bd::Gru, bd::Additive, bd::test::TestBackend<float>, bd::Bidirectional> both(
       config, numbered(9, 11, 5));
-  const bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>> dot(config, numbered(9, 11, 5));
+  const bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::test::TestBackend<float>> dot(config,
+                                                                                     numbered(9, 11, 5));
   const Model model = small();
   const bd::Sequences source = rows({{4, 5, 3}});
   CHECK(message_of([&] { model.init_state(both.encode(source)); }) ==

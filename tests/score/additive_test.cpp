@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/model/attention.hpp>
 #include <bahdanau/score/additive.hpp>
 

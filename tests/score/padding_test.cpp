@@ -4,11 +4,11 @@
 #include <limits>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/model/attention.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/compare.hpp"
 
@@ -18,8 +18,8 @@ using bahdanau::Attention;
 using bahdanau::Error;
 using bahdanau::Index;
 using bahdanau::ScaledDot;
-using bahdanau::Xtensor;
 using bahdanau::test::largest_difference;
+using bahdanau::test::TestBackend;
 using Catch::Matchers::Message;
 
 namespace {
@@ -47,7 +47,7 @@ Array<T, 3> with_padding(Array<T, 3> x, T padding) {
 template <class Score, class Scalar>
 struct Case {
   using T = Scalar;
-  Attention<Score, Xtensor<T>> attention{{.query = width, .key = width, .hidden = 3}, 7};
+  Attention<Score, TestBackend<T>> attention{{.query = width, .key = width, .hidden = 3}, 7};
 };
 
 }  // namespace
@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("padding never receives attention", "[attention][mask]", (Cas
 }
 
 TEMPLATE_TEST_CASE("padding sends no gradient", "[attention][mask]", Additive, ScaledDot) {
-  using B = Xtensor<double>;
+  using B = TestBackend<double>;
   bahdanau::ParameterList list;
   const auto w = TestType::declare(bahdanau::Scope(list), {.query = width, .key = width, .hidden = 3});
   bahdanau::ParameterBlock<B> weights(list), gradients(list);
@@ -91,8 +91,9 @@ TEMPLATE_TEST_CASE("padding sends no gradient", "[attention][mask]", Additive, S
   bahdanau::Tape<B> tape;
   tape.bind(weights.data(), gradients.data());
   // One sentence of five keys, of which three count.
-  const auto keys = tape.leaf({steps, width}, std::vector<double>(steps * width, 0.3));
-  keys.value[1] = 2;
+  std::vector<double> numbers_of_keys(steps * width, 0.3);
+  numbers_of_keys[1] = 2;
+  const auto keys = tape.leaf({steps, width}, numbers_of_keys);
   const auto query = tape.leaf({1, width}, std::vector<double>{1, -1, 0.5, 0.2});
   const std::vector<Index> begin = {0}, length = {3};
   const bahdanau::Spans<B> spans(tape, begin, length);
@@ -112,7 +113,7 @@ TEMPLATE_TEST_CASE("padding sends no gradient", "[attention][mask]", Additive, S
 }
 
 TEST_CASE("attention refuses lengths and batches that do not fit", "[attention][error]") {
-  const Attention<ScaledDot, Xtensor<double>> attention({.query = width, .key = width});
+  const Attention<ScaledDot, TestBackend<double>> attention({.query = width, .key = width});
   const auto queries = numbers<double>(asked, width, 1), keys = numbers<double>(steps, width, 2);
   using Lengths = std::vector<Index>;
   CHECK_THROWS_MATCHES(attention(queries, keys, keys, Lengths{5, 0, 3}), Error,

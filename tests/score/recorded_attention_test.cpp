@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/model/attention.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
@@ -84,12 +84,12 @@ void check_recorded_attention(const std::string& score, ScoreWidths widths, doub
 
 TEST_CASE("attention with the additive score is PyTorch's", "[additive][golden]") {
   const ScoreWidths widths{.query = 5, .key = 6, .hidden = 8};
-  check_recorded_attention<Additive, Xtensor<double>>("additive", widths, 1e-12);
-  check_recorded_attention<Additive, Xtensor<float>>("additive", widths, 1e-5);
+  check_recorded_attention<Additive, TestBackend<double>>("additive", widths, 1e-12);
+  check_recorded_attention<Additive, TestBackend<float>>("additive", widths, 1e-5);
 }
 
 TEST_CASE("attention with the scaled dot product is PyTorch's", "[scaled_dot][golden]") {
   const ScoreWidths widths{.query = 5, .key = 5};
-  check_recorded_attention<ScaledDot, Xtensor<double>>("scaled_dot", widths, 1e-12);
-  check_recorded_attention<ScaledDot, Xtensor<float>>("scaled_dot", widths, 1e-5);
+  check_recorded_attention<ScaledDot, TestBackend<double>>("scaled_dot", widths, 1e-12);
+  check_recorded_attention<ScaledDot, TestBackend<float>>("scaled_dot", widths, 1e-5);
 }

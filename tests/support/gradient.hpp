@@ -1,4 +1,4 @@
-// The gradient check as tests use it: in double on the CPU, one number against one tolerance.
+// The gradient check as tests use it: in double, one number against one tolerance.
 // The function is type-erased, so that a file with twenty checks compiles the checker once.
 #pragma once
 
@@ -8,11 +8,12 @@
 #include <vector>
 
 #include <bahdanau/autograd/gradcheck.hpp>
-#include <bahdanau/backend/xtensor.hpp>
+
+#include "support/backends.hpp"
 
 namespace bahdanau::test {
 
-using Double = Xtensor<double>;
+using Double = TestBackend<double>;
 using DoubleTape = Tape<Double>;
 using DoubleVariable = Variable<Double>;
 using Inputs = std::span<const DoubleVariable>;

@@ -7,6 +7,7 @@
 
 #include <bahdanau/bahdanau.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/file_bytes.hpp"
 #include "support/message.hpp"
@@ -14,7 +15,7 @@
 
 namespace bd = bahdanau;
 using namespace bd::test;
-using Model = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::Xtensor<float>>;
+using Model = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::test::TestBackend<float>>;
 
 namespace {
 
@@ -54,7 +55,8 @@ void train(const std::filesystem::path& directory, std::size_t epochs) {
 
 }  // namespace
 
-TEST_CASE("training killed at any moment and resumed ends with the same bits", "[train][checkpoint][kill]") {
+TEST_CASE("training killed at any moment and resumed ends with the same bits",
+          "[train][checkpoint][kill][bits]") {
   constexpr std::size_t epochs = 30;
   const TemporaryDirectory through;
   const auto start = std::chrono::steady_clock::now();
@@ -86,7 +88,7 @@ TEST_CASE("training killed at any moment and resumed ends with the same bits", "
   CHECK(killed >= 5);
 }
 
-TEST_CASE("more epochs go on from a finished training", "[train][checkpoint]") {
+TEST_CASE("more epochs go on from a finished training", "[train][checkpoint][bits]") {
   const TemporaryDirectory a, b;
   train(a.path(), 4);
   train(a.path(), 9);

@@ -1,14 +1,14 @@
 #include <cmath>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/schedule.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
 
 namespace bd = bahdanau;
-using B = bd::Xtensor<double>;
+using B = bd::test::TestBackend<double>;
 
 namespace {
 

@@ -23,9 +23,11 @@ class Spans {
   Spans() = default;
   Spans(Tape<B>& tape, std::span<const Index> key_begin, std::span<const Index> length) {
     assign(tape, key_begin, length);
+    tape.send();
   }
 
-  /// Puts the spans of `key_begin.size()` queries on a tape; every length must be at least 1.
+  /// Stages the spans of `key_begin.size()` queries on a tape; every length must be at least 1. Nothing may
+  /// read them before `Tape::send`.
   void assign(Tape<B>& tape, std::span<const Index> key_begin, std::span<const Index> length) {
     detail::require_equal("Spans", "lengths:", key_begin.size(), length.size());
     // One index array: key_begin, length, offset (with the end), then query and key of each pair.
@@ -49,7 +51,7 @@ class Spans {
       host_.insert(host_.end(), static_cast<std::size_t>(length[r]), static_cast<Index>(r));
     for (std::size_t r = 0; r < queries; ++r)
       for (Index i = 0; i < length[r]; ++i) host_.push_back(key_begin[r] + i);
-    const Index* device = tape.keep(host_);
+    const Index* device = tape.stage(host_);
     view_ = {device,
              device + queries,
              device + 2 * queries,

@@ -138,6 +138,20 @@ class Tape {
     return place;
   }
 
+  /// The same, but nothing may read the copy before `send`, which makes those of all that was staged: one
+  /// transfer to a device for many arrays.
+  const Index* stage(std::span<const Index> host) {
+    Index* place = indices_.allocate_next(host.size());
+    if (!staged_.empty() && place != staged_begin_ + staged_.size()) send();
+    if (staged_.empty()) staged_begin_ = place;
+    staged_.insert(staged_.end(), host.begin(), host.end());
+    return place;
+  }
+  void send() {
+    B::upload(staged_.data(), staged_.size(), staged_begin_);
+    staged_.clear();
+  }
+
   /// Leaves an adjoint; dropped at once where the tape does not record.
   template <class Adjoint>
   void record(Adjoint adjoint) {
@@ -194,6 +208,7 @@ class Tape {
     steps_.clear();
     deferred_.clear();
     weights_.reset();
+    staged_.clear();
     bool moved = values_.reset();
     moved = gradients_.reset() || moved;
     moved = lanes_.reset() || moved;
@@ -242,6 +257,8 @@ class Tape {
   Numbers scratch_;
   detail::LaneRooms<B> lanes_;
   detail::Arena<typename B::template Storage<Index>> indices_;
+  std::vector<Index> staged_;
+  Index* staged_begin_ = nullptr;
   detail::Arena<std::vector<Block>> closures_;
   std::vector<Step> steps_;
   detail::DeferredWeightGradients<B> deferred_;

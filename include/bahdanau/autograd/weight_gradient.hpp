@@ -57,6 +57,18 @@ struct RowGradient {
 
 namespace detail {
 
+/// Rows `stride` apart to rows without gaps.
+template <class T>
+struct CopyRow {
+  T* out;
+  const T* from;
+  std::size_t cols, stride;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * cols}, from + r * stride);
+  }
+};
+
 /// Collects contributions. Their order is fixed by the tape alone.
 template <Backend B>
 class DeferredWeightGradients {
@@ -105,15 +117,6 @@ class DeferredWeightGradients {
   }
 
  private:
-  struct CopyRow {
-    Scalar* out;
-    const Scalar* from;
-    std::size_t cols, stride;
-    template <class Lanes>
-    BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-      lanes.map(cols, pointwise::Identity{}, Store<Scalar>{out + r * cols}, from + r * stride);
-    }
-  };
   using Uses = typename std::vector<WeightGradient<B>>::iterator;
 
   /// Uses that lie one behind the other in memory are one use. Writes them from `out` on; returns their end.
@@ -147,7 +150,7 @@ class DeferredWeightGradients {
     all.rows = rows;
     for (auto use = first; use != last; ++use) {
       B::copy(use->x, use->rows * use->inputs, x);
-      B::for_rows(use->rows, CopyRow{dy, use->dy, use->outputs, use->dy_stride});
+      B::for_rows(use->rows, CopyRow<Scalar>{dy, use->dy, use->outputs, use->dy_stride});
       x += use->rows * use->inputs;
       dy += use->rows * use->outputs;
     }

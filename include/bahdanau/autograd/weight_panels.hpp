@@ -27,7 +27,6 @@ struct WeightMatrix {
 template <Backend B>
 class WeightPanels {
  public:
-  void watch(const typename B::Scalar*, std::size_t, std::uint64_t) {}
   void retire() {}
 };
 

@@ -46,7 +46,7 @@ struct AnyTable {
 
 }  // namespace detail
 
-/// Where arrays live and how a kernel is launched. Models: `Xtensor<T>`.
+/// Where arrays live and how a kernel is launched. Models: `Xtensor<T>`, `Thrust<T>`.
 ///
 /// 1. `Scalar` is `float` or `double`; `name` says which backend it is in messages.
 /// 2. `Storage<U>` owns elements of type `U` on the device: constructible from a count, `data()`, `size()`.
@@ -103,4 +103,20 @@ concept PackingBackend = Backend<B> &&
   B::gemm_packed(n, n, n, in, n, in, in, n, out, n);
 };
 
+/// A backend that spreads every call over its whole device, and says so: `spreads_calls` is true. Batches are
+/// not cut for it, and all calls for one batch come from one thread. Models: `Thrust<T>`.
+template <class B>
+concept SpreadingBackend = Backend<B> && requires {
+  requires B::spreads_calls;
+};
+
+namespace detail {
+
+/// How many threads of ours are of use to a backend, where the user asked for so many.
+template <Backend B>
+constexpr std::size_t threads_for(std::size_t asked) {
+  return SpreadingBackend<B> ? 1 : asked;
+}
+
+}  // namespace detail
 }  // namespace bahdanau

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <mutex>
+#include <type_traits>
 
 // The order matters: the configuration says that there is a CBLAS, without it the bindings multiply by hand.
 // One product of the bindings' many: all of them would take half a second to compile.
@@ -76,5 +77,9 @@ class SingleThreaded {
   inline static int users_ = 0;
   inline static int saved_ = 1;
 };
+
+/// The same for work on a backend: one that spreads its calls itself may use all of BLAS's threads.
+template <Backend B>
+using SingleThreadedOn = std::conditional_t<SpreadingBackend<B>, std::type_identity<B>, SingleThreaded>;
 
 }  // namespace bahdanau::blas

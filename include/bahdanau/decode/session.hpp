@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -55,21 +56,17 @@ class DecodingSession {
       length_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
     }
     spans_.assign(tape, begin_, length_);
-    const Index* from = tape.keep(rows_);
+    const Index* from = tape.stage(rows_);
+    const Index* ids = tape.stage(tokens);
+    tape.send();
     for (auto& layer : states_)
       for (auto& part : layer) part = gather_rows(on(tape, part), from, rows);
     const Memory<B> memory{on(tape, memory_.keys), on(tape, memory_.values)};
     const auto& decoder = model_->decoder_network();
-    const Variable<B> embedded = decoder.embed_again(tape, tokens, tape.keep(tokens));
+    const Variable<B> embedded = decoder.embed_again(tape, tokens, ids);
     const Variable<B> weights = decoder.step(memory, spans_.view(), embedded, states_);
-    const Best<B> best = best_of_rows(decoder.logits(hidden(states_.back())), count);
     count_ = count;
-    log_probs_.resize(best.log_probs.size());
-    B::download(best.log_probs.value, log_probs_.size(), log_probs_.data());
-    next_.resize(log_probs_.size());
-    B::download(best.columns, next_.size(), next_.data());
-    weights_.resize(weights.size());
-    B::download(weights.value, weights.size(), weights_.data());
+    fetch(tape, decoder.logits(hidden(states_.back())), weights);
     offsets_.assign(1, 0);
     for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
   }
@@ -77,14 +74,31 @@ class DecodingSession {
   /// The best tokens to follow a row, best first, and ln p of each.
   std::span<const Index> next(std::size_t row) const { return {next_.data() + row * count_, count_}; }
   std::span<const Scalar> log_probs(std::size_t row) const {
-    return {log_probs_.data() + row * count_, count_};
+    return {fetched_.data() + row * count_, count_};
   }
   /// The attention of the last step in a row.
   std::span<const Scalar> attention(std::size_t row) const {
-    return {weights_.data() + offsets_[row], offsets_[row + 1] - offsets_[row]};
+    return {weights_ + offsets_[row], offsets_[row + 1] - offsets_[row]};
   }
 
  private:
+  /// Brings the best tokens, ln p of each and the attention to the host, in one copy: scalars in which the
+  /// tokens' numbers lie last, as they are.
+  void fetch(Tape<B>& tape, const Variable<B>& logits, const Variable<B>& weights) {
+    const std::size_t found = logits.rows() * count_;
+    const std::size_t size =
+        found + weights.size() + (found * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
+    Scalar* room = tape.constant({size}).value;
+    Scalar* numbers = room + found + weights.size();
+    best_of_rows(logits, count_, room, reinterpret_cast<Index*>(numbers));
+    B::copy(weights.value, weights.size(), room + found);
+    fetched_.resize(size);
+    B::download(room, size, fetched_.data());
+    weights_ = fetched_.data() + found;
+    next_.resize(found);
+    std::memcpy(next_.data(), weights_ + weights.size(), found * sizeof(Index));
+  }
+
   /// A variable of another tape, which outlives this use, as a constant on this one.
   static Variable<B> on(Tape<B>& tape, const Variable<B>& v) { return tape.borrow(v.value, v.shape); }
 
@@ -99,7 +113,8 @@ class DecodingSession {
   std::vector<CellState<C, B>> states_;
   Spans<B> spans_;
   std::vector<Index> first_rows_, rows_, begin_, length_, next_;
-  std::vector<Scalar> log_probs_, weights_;
+  std::vector<Scalar> fetched_;
+  const Scalar* weights_ = nullptr;  // in what was fetched
   std::vector<std::size_t> offsets_;
   std::size_t count_ = 0;
 };

@@ -58,7 +58,8 @@ Translation read_leaf(const Model& model, const HypothesisTree<typename Model::S
 /// are cut by the number of sentences alone, so that the threads change nothing.
 template <Backend B>
 std::size_t decoding_groups(std::size_t sentences, std::size_t threads) {
-  constexpr std::size_t fewest = 8, fixed = 32;  // sentences: enough rows for fast products
+  constexpr std::size_t fewest = 8;  // sentences: enough rows for fast products
+  constexpr std::size_t fixed = SpreadingBackend<B> ? 256 : 32;
   if (PackingBackend<B>) return std::clamp<std::size_t>(sentences / fewest, 1, threads);
   return (sentences + fixed - 1) / fixed;
 }
@@ -86,7 +87,7 @@ std::vector<std::vector<Translation>> translate_all(const Model& model,
     words.push_back(std::move(tokens));
   }
   if (rows.empty()) return out;
-  Workers workers(options.threads);
+  Workers workers(threads_for<typename Model::Backend>(options.threads));
   const std::size_t groups = decoding_groups<typename Model::Backend>(rows.size(), workers.threads());
   const auto decode = [&](std::size_t g, Workers* helpers) {
     const std::size_t begin = g * rows.size() / groups, end = (g + 1) * rows.size() / groups;
@@ -100,7 +101,7 @@ std::vector<std::vector<Translation>> translate_all(const Model& model,
   if (groups == 1) {
     decode(0, &workers);
   } else {
-    const blas::SingleThreaded keep_to_its_thread;
+    [[maybe_unused]] const blas::SingleThreadedOn<typename Model::Backend> keep_to_its_thread{};
     workers.run(groups, [&](std::size_t g) { decode(g, nullptr); });
   }
   return out;

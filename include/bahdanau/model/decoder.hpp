@@ -139,9 +139,10 @@ class RecurrentDecoder {
                                                  : target.at(sentence, t - 1);
       pass.names[row] = static_cast<Index>((target.first + sentence) * target.stride + t);
     });
+    const Index* names = plan.active() ? tape.stage(pass.names) : nullptr;
+    const Index* ids = tape.stage(pass.ids);
     start(tape, source, pass);
-    const Index* names = plan.active() ? tape.keep(pass.names) : nullptr;
-    const Variable<B> embedded = embed(tape, tape.keep(pass.ids), packing.tokens());
+    const Variable<B> embedded = embed(tape, ids, packing.tokens());
     pass.tops.clear();
     pass.weights.clear();
     for (std::size_t t = 0; t < packing.steps(); ++t) {
@@ -166,7 +167,7 @@ class RecurrentDecoder {
         B::copy(pass.states[l][p].value, running * pass.states[l][p].cols(), pass.ended[l][p].value);
   }
 
-  /// Brings spans and first states into the order of the rows: longest target first.
+  /// Brings spans and first states into the order of the rows: longest target first. Sends what was staged.
   template <Backend B>
   void start(Tape<B>& tape, const DecoderSource<C, B>& source, DecoderPass<C, B>& pass) const {
     pass.begin.clear();
@@ -179,7 +180,8 @@ class RecurrentDecoder {
       pass.rows.push_back(source.row_of_sentence[b]);
     }
     pass.spans.assign(tape, pass.begin, pass.length);
-    const Index* rows = tape.keep(pass.rows);
+    const Index* rows = tape.stage(pass.rows);
+    tape.send();
     pass.states.assign(source.first.begin(), source.first.end());
     for (CellState<C, B>& state : pass.states)
       for (Variable<B>& part : state) part = gather_rows(part, rows, pass.rows.size());

@@ -64,9 +64,11 @@ class RecurrentEncoder {
   template <Backend B>
   void run(Tape<B>& tape, const EncoderInput& input, Encoding<C, B>& out) const {
     pack(input, out);
-    const Index* ids = tape.keep(out.ids);
-    const Index* names = input.dropout.active() ? tape.keep(out.names) : nullptr;
-    const Index* reversal = Directions == 2 ? tape.keep(out.reversal) : nullptr;
+    const Index* ids = tape.stage(out.ids);
+    const Index* names = input.dropout.active() ? tape.stage(out.names) : nullptr;
+    const Index* reversal = Directions == 2 ? tape.stage(out.reversal) : nullptr;
+    const Index* rows = tape.stage(out.rows);
+    tape.send();
     const std::size_t tokens = out.packing.tokens(), layers = layers_.size() / Directions;
     Variable<B> x = gather_rows(tape[embedding_], ids, tokens);
     out.last.clear();
@@ -83,7 +85,7 @@ class RecurrentEncoder {
         out.last.push_back(join(tape, l, forward.last, backward.last));
       }
     }
-    out.outputs = gather_rows(x, tape.keep(out.rows), out.rows.size());
+    out.outputs = gather_rows(x, rows, out.rows.size());
   }
 
  private:

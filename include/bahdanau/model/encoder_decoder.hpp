@@ -188,7 +188,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   }
   /// The weights as products use them.
   WeightPanels<Backend>* panels() const {
-    panels_.watch(weights_.data(), weights_.size(), weights_.version());
+    if constexpr (PackingBackend<Backend>)
+      panels_.watch(weights_.data(), weights_.size(), weights_.version());
     return &panels_;
   }
   detail::EncoderInput encoder_input(const detail::SequenceRows& rows, const DropoutPlan& plan = {}) const {

@@ -90,7 +90,7 @@ inline void require_not_negative(std::string_view where, double x) {
 template <Backend B, class F, class... Arguments>
 void map_on_threads(Workers* workers, std::size_t n, F f, Arguments... arguments) {
   constexpr std::size_t part = std::size_t{1} << 16;
-  if (workers == nullptr || n <= part) return map_elements<B>(n, f, arguments...);
+  if (workers == nullptr || workers->threads() == 1 || n <= part) return map_elements<B>(n, f, arguments...);
   workers->run((n + part - 1) / part, [&](std::size_t i) {
     map_elements<B>(std::min(part, n - i * part), f, shifted(arguments, i * part)...);
   });

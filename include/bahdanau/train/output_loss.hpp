@@ -60,7 +60,9 @@ class OutputLoss {
     if (smoothing != 0 && losses_.size() < rows) losses_ = Numbers(rows);
     const bool gradients = layer.d_weight != nullptr;
     // An even number of parts, however large the weight is: most machines have an even number of cores.
-    const std::size_t cuts = 2 * ((layer.classes * layer.hidden + 2 * weight_part - 1) / (2 * weight_part));
+    const std::size_t cuts =
+        SpreadingBackend<B> ? 1
+                            : 2 * ((layer.classes * layer.hidden + 2 * weight_part - 1) / (2 * weight_part));
     const auto for_classes = [&](auto f) {
       workers.run(cuts, [&](std::size_t c) {
         const std::size_t begin = c * layer.classes / cuts;
@@ -85,7 +87,8 @@ class OutputLoss {
  private:
   using Numbers = typename B::template Storage<Scalar>;
 
-  static constexpr std::size_t piece_rows = 256;        // for which BLAS lays a weight out with little loss
+  // For which BLAS lays a weight out with little loss, or a device is busy.
+  static constexpr std::size_t piece_rows = SpreadingBackend<B> ? 2048 : 256;
   static constexpr std::size_t weight_part = 1U << 19;  // elements of a weight in one piece of work
   // Whose logits exist at once; more pieces would keep more cores busy, and take more memory.
   static constexpr std::size_t block_pieces = 2, block_elements = 1U << 22;

@@ -62,7 +62,8 @@ class ShardGradients {
   };
 
   void plan() {
-    constexpr std::size_t largest = std::size_t{1} << 20;  // elements of a weight in one piece
+    // elements of a weight in one piece
+    constexpr std::size_t largest = std::size_t{1} << (SpreadingBackend<B> ? 40 : 20);
     pieces_.clear();
     for (const Shard& shard : shards_) {
       for (const WeightGradient<B>& use : shard.deferred->uses()) {

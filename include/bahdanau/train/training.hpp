@@ -51,7 +51,7 @@ class Training {
       : model_(&model),
         optimizer_(optimizer),
         options_(options),
-        workers_(options.threads),
+        workers_(detail::threads_for<Backend>(options.threads)),
         gradients_(model.parameters()),
         state_(model.parameters()) {
     options_.check();
@@ -76,7 +76,7 @@ class Training {
   void backward() {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
-    const blas::SingleThreaded keep_to_this_thread;
+    [[maybe_unused]] const blas::SingleThreadedOn<Backend> keep_to_this_thread{};
     panels_->retire();  // the adjoints need the weights laid out in other ways
     workers_.run(recorded_, [&](std::size_t s) { shards_[s]->backward(); });
     shard_gradients_.clear();
@@ -159,9 +159,9 @@ class Training {
 
   /// In parts that do not depend on the threads, added in their order.
   double gradient_norm() {
-    constexpr std::size_t part = std::size_t{1} << 16;
     const ParameterBlock<Backend>& gradients = gradients_;
     const std::size_t n = gradients.size();
+    const std::size_t part = SpreadingBackend<Backend> ? n : std::size_t{1} << 16;
     squares_.resize((n + part - 1) / part);
     workers_.run(squares_.size(), [&](std::size_t i) {
       squares_[i] = Backend::sum_of_squares(std::min(part, n - i * part), gradients.data() + i * part);
@@ -175,11 +175,11 @@ class Training {
     const Model& model = *model_;
     batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
     const std::size_t rows = batch.source.rows();
-    const std::size_t used = (rows + shard_rows - 1) / shard_rows;
+    const std::size_t used = SpreadingBackend<Backend> ? 1 : (rows + shard_rows - 1) / shard_rows;
     while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model));
     panels_ = model.panels();
     Scalar* gradients = tape == &Shard::tape ? gradients_.change() : nullptr;
-    const blas::SingleThreaded keep_to_this_thread;
+    [[maybe_unused]] const blas::SingleThreadedOn<Backend> keep_to_this_thread{};
     workers_.run(used, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used, end = (s + 1) * rows / used;

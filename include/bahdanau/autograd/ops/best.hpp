@@ -58,20 +58,24 @@ struct BestRow {
 template <Backend B>
 struct Best {
   Variable<B> log_probs;  // [rows, count]: ln softmax(x)
-  const Index* columns;   // [rows, count], on the tape
+  Index* columns;         // [rows, count], on the tape
 };
 
-/// The `count` largest of each row of x [rows, cols], with ln softmax of their values. Throws if `count` is 0
-/// or more than there are columns.
+/// The `count` largest of each row of x [rows, cols], with ln softmax of their values, into arrays [rows,
+/// count] on the device. Throws if `count` is 0 or more than there are columns.
 template <Backend B>
-Best<B> best_of_rows(const Variable<B>& x, std::size_t count) {
+void best_of_rows(const Variable<B>& x, std::size_t count, typename B::Scalar* log_probs, Index* columns) {
   if (count == 0 || count > x.cols())
     fail("best_of_rows", "from 1 to " + detail::text(x.cols()) + " columns", detail::text(count));
-  const Variable<B> log_probs = x.tape->constant({x.rows(), count});
-  Index* columns = x.tape->index_room(x.rows() * count);
-  B::for_rows(x.rows(),
-              detail::BestRow<typename B::Scalar>{x.value, x.cols(), count, log_probs.value, columns});
-  return {log_probs, columns};
+  B::for_rows(x.rows(), detail::BestRow<typename B::Scalar>{x.value, x.cols(), count, log_probs, columns});
+}
+
+/// The same in new arrays on the tape.
+template <Backend B>
+Best<B> best_of_rows(const Variable<B>& x, std::size_t count) {
+  const Best<B> best{x.tape->constant({x.rows(), count}), x.tape->index_room(x.rows() * count)};
+  best_of_rows(x, count, best.log_probs.value, best.columns);
+  return best;
 }
 
 }  // namespace bahdanau

@@ -2,7 +2,6 @@
 // An operation takes variables of one backend; mixing two is a compile error that says so.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <tuple>
@@ -37,8 +36,8 @@ struct FlatKernel {
 
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
-    const std::size_t begin = row * block;
-    std::apply([&](auto... a) { lanes.map(std::min(block, n - begin), f, shifted(a, begin)...); }, arguments);
+    const std::size_t begin = row * block, count = n - begin < block ? n - begin : block;
+    std::apply([&](auto... a) { lanes.map(count, f, shifted(a, begin)...); }, arguments);
   }
 };
 

@@ -1,0 +1,2 @@
+// The same, compiled by nvcc.
+#include "thrust.cpp"

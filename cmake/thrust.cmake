@@ -1,0 +1,57 @@
+# Gives bahdanau::thrust, for our own build and for the installed package (component `thrust`) alike: the headers of
+# Thrust, and how the device system is chosen. Files compiled by nvcc run on CUDA; C++ files on BAHDANAU_THRUST_SYSTEM.
+# When something is missing, bahdanau_missing_thrust is a sentence that says what, and there is no target.
+
+set(BAHDANAU_THRUST_SYSTEM "OMP" CACHE STRING "Where bahdanau::thrust runs in C++ files: OMP, TBB or CPP")
+set_property(CACHE BAHDANAU_THRUST_SYSTEM PROPERTY STRINGS OMP TBB CPP)
+
+set(bahdanau_missing_thrust "")
+find_package(CUDAToolkit QUIET)
+# The toolkit's headers before the system's; a path can be set by hand.
+find_path(BAHDANAU_THRUST_INCLUDE_DIR thrust/version.h
+          HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include PATH_SUFFIXES cccl)
+mark_as_advanced(BAHDANAU_THRUST_INCLUDE_DIR)
+
+# bahdanau_thrust_target(name system): an imported target with all that one device system needs, or a sentence in
+# bahdanau_missing_thrust.
+function(bahdanau_thrust_target name system)
+  if(TARGET ${name})
+    return()
+  endif()
+  if(NOT BAHDANAU_THRUST_INCLUDE_DIR)
+    set(bahdanau_missing_thrust
+        "bahdanau::thrust needs Thrust: install the CUDA toolkit or the Debian package libthrust-dev." PARENT_SCOPE)
+    return()
+  endif()
+  set(libraries bahdanau::bahdanau)
+  if(system STREQUAL "OMP")
+    find_package(OpenMP QUIET COMPONENTS CXX)
+    list(APPEND libraries OpenMP::OpenMP_CXX)
+  elseif(system STREQUAL "TBB")
+    find_package(TBB CONFIG QUIET)
+    list(APPEND libraries TBB::tbb)
+  elseif(NOT system STREQUAL "CPP")
+    set(bahdanau_missing_thrust "BAHDANAU_THRUST_SYSTEM is OMP, TBB or CPP, not '${system}'." PARENT_SCOPE)
+    return()
+  endif()
+  if(CMAKE_CUDA_COMPILER)
+    list(APPEND libraries CUDA::cublas CUDA::cudart)
+  endif()
+  foreach(library IN LISTS libraries)
+    if(NOT TARGET ${library})
+      set(bahdanau_missing_thrust "bahdanau::thrust on ${system} needs ${library}: install OpenMP for your compiler, \
+the Debian package libtbb-dev, or the CUDA toolkit with cuBLAS." PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  add_library(${name} INTERFACE IMPORTED)
+  target_include_directories(${name} INTERFACE "${BAHDANAU_THRUST_INCLUDE_DIR}")
+  target_link_libraries(${name} INTERFACE ${libraries})
+  target_compile_definitions(${name} INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${system}>)
+  # Kernels use what the standard library declares constexpr. Not the feature cuda_std_20: CMake 3.25 does not know that
+  # nvcc has it, and the same option twice does no harm.
+  target_compile_options(${name} INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-std=c++20>")
+endfunction()
+
+bahdanau_thrust_target(bahdanau::thrust "${BAHDANAU_THRUST_SYSTEM}")

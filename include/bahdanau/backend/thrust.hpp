@@ -1,0 +1,170 @@
+// The Thrust backend: the same model on a GPU, or on Thrust's OMP, TBB and CPP systems without one.
+// Only this file and thrust/ name Thrust, CUDA and cuBLAS. Include it and link bahdanau::thrust.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <thrust/copy.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/fill.h>
+#include <thrust/memory.h>
+#include <thrust/tabulate.h>
+
+#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/backend/thrust/cuda.hpp>
+#include <bahdanau/backend/thrust/kernels.hpp>
+#include <bahdanau/backend/thrust/memory.hpp>
+#include <bahdanau/backend/thrust/system.hpp>
+
+namespace bahdanau {
+
+/// Sees what a Thrust backend asks of its device. This one looks away; a test hands in one that counts, or
+/// one whose `allocation` throws `std::bad_alloc` as a full device does.
+struct Unwatched {
+  static void upload(std::size_t /*bytes*/) {}
+  static void download(std::size_t /*bytes*/) {}
+  static void launch() {}
+  static void allocation(std::size_t /*bytes*/) {}  // from the device itself, not of what is kept
+};
+
+/// The backend on Thrust's device system, with scalars of type `T`: CUDA with nvcc, else what the definition
+/// `THRUST_DEVICE_SYSTEM` chooses. `System` names another one by its tag, e.g. `thrust::omp::tag`.
+///
+/// Errors of the device are `Error`s with its message. Kernels run on while the program goes on, so the
+/// message of one that fails comes with a later call; `CUDA_LAUNCH_BLOCKING=1` brings it at once.
+template <class T, class System = thrust::device_system_tag, class Watch = Unwatched>
+struct Thrust {
+  static_assert(std::same_as<T, float> || std::same_as<T, double>,
+                "bahdanau: Thrust<T> needs T = float or T = double");
+  using Scalar = T;
+  static constexpr std::string_view name = "Thrust";
+  static constexpr bool spreads_calls = true;
+
+  /// Uninitialised elements on the device; memory comes from a cache.
+  template <class U>
+  class Storage {
+   public:
+    using value_type = U;
+    Storage() = default;
+    explicit Storage(std::size_t n) : elements_(n) {}
+    Storage(const Storage&) = default;
+    Storage& operator=(const Storage&) = default;
+    // Elements stay where they are: others point to them.
+    Storage(Storage&& other) noexcept { elements_.swap(other.elements_); }
+    Storage& operator=(Storage&& other) noexcept {
+      elements_.swap(other.elements_);
+      return *this;
+    }
+    ~Storage() = default;
+
+    U* data() { return thrust::raw_pointer_cast(elements_.data()); }
+    const U* data() const { return thrust::raw_pointer_cast(elements_.data()); }
+    std::size_t size() const { return elements_.size(); }
+
+   private:
+    thrust::device_vector<U, detail::UninitializedAllocator<U, System, Watch>> elements_;
+  };
+
+  /// Whether there is a device to run on.
+  static bool available() { return Device::available(); }
+  /// Gives memory that is kept for later arrays back to the device.
+  static void release_memory() { detail::DeviceResource<System, Watch>::cache().release(); }
+
+  template <class U>
+  static void upload(const U* host, std::size_t n, U* device) {
+    if (n == 0) return;
+    Watch::upload(n * sizeof(U));
+    detail::on_device("copying to the device",
+                      [&] { thrust::copy_n(host, n, thrust::pointer<U, System>(device)); });
+  }
+  template <class U>
+  static void download(const U* device, std::size_t n, U* host) {
+    if (n == 0) return;
+    Watch::download(n * sizeof(U));
+    detail::on_device("copying from the device",
+                      [&] { thrust::copy_n(thrust::pointer<const U, System>(device), n, host); });
+  }
+  static void copy(const T* from, std::size_t n, T* to) {
+    if (n == 0) return;
+    Watch::launch();
+    detail::on_device("copying on the device", [&] {
+      Device::with_policy(n, [&](const auto& policy) { thrust::copy_n(policy, from, n, to); });
+    });
+  }
+  static void fill(T* out, std::size_t n, T value) {
+    if (n == 0) return;
+    Watch::launch();
+    detail::on_device("filling an array", [&] {
+      Device::with_policy(n, [&](const auto& policy) { thrust::fill_n(policy, out, n, value); });
+    });
+  }
+
+  static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
+                   T alpha, const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c,
+                   std::size_t ldc) {
+    gemm_batched(transpose_a, transpose_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0, 1);
+  }
+  static void gemm_batched(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,
+                           std::size_t k, T alpha, const T* a, std::size_t lda, std::size_t stride_a,
+                           const T* b, std::size_t ldb, std::size_t stride_b, T beta, T* c, std::size_t ldc,
+                           std::size_t stride_c, std::size_t count) {
+    if (m == 0 || n == 0 || count == 0) return;
+    Watch::launch();
+    Device::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,
+                 stride_c, count);
+  }
+
+  template <class Kernel>
+  static void for_rows(std::size_t rows, Kernel kernel) {
+    if (rows == 0) return;
+    Watch::launch();
+    detail::on_device("launching a kernel", [&] { Device::template launch<T>(rows, kernel); });
+  }
+
+  static void column_sum(std::size_t rows, std::size_t cols, const T* x, std::size_t stride, T* out) {
+    using Kernel = detail::ColumnSum<T>;
+    for_rows((rows + Kernel::part - 1) / Kernel::part, Kernel{x, rows, cols, stride, out});
+  }
+  static void scatter_add(std::size_t rows, std::size_t cols, const T* x, const Index* index, T* out) {
+    for_rows(rows, detail::ScatterAdd<T>{x, index, cols, out});
+  }
+  template <class F>
+  static void tabulate(std::size_t rows, std::size_t cols, F f, T* out) {
+    const std::size_t n = rows * cols;
+    if (n == 0) return;
+    Watch::launch();
+    const detail::TableEntry<T, F> entry{f, cols};
+    detail::on_device("filling a table", [&] {
+      Device::with_policy(n, [&](const auto& policy) { thrust::tabulate(policy, out, out + n, entry); });
+    });
+  }
+
+  static double sum(std::size_t n, const T* x) { return add_up<pointwise::Identity>(n, x); }
+  static double sum_of_squares(std::size_t n, const T* x) { return add_up<detail::Square>(n, x); }
+
+ private:
+  using Device = detail::ThrustSystem<System>;
+
+  /// One launch that leaves a few partial sums, one copy of them, and the rest on the host.
+  template <class F>
+  static double add_up(std::size_t n, const T* x) {
+    using Kernel = detail::PartialSum<T, F>;
+    const std::size_t parts = (n + Kernel::part - 1) / Kernel::part;
+    Storage<double> partial(parts);
+    for_rows(parts, Kernel{x, n, partial.data()});
+    thread_local std::vector<double> host;
+    host.resize(parts);
+    download(static_cast<const double*>(partial.data()), parts, host.data());
+    double total = 0;
+    for (const double part : host) total += part;
+    return total;
+  }
+};
+
+static_assert(Backend<Thrust<float>> && Backend<Thrust<double>>);
+
+}  // namespace bahdanau

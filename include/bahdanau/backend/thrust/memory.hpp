@@ -1,0 +1,54 @@
+// Where the arrays of a Thrust backend get their memory: from a cache in front of the device.
+// New elements are left as they are.
+#pragma once
+
+#include <cstddef>
+
+#include <thrust/memory.h>
+#include <thrust/mr/allocator.h>
+#include <thrust/mr/memory_resource.h>
+
+#include <bahdanau/backend/block_cache.hpp>
+#include <bahdanau/backend/thrust/cuda.hpp>
+#include <bahdanau/backend/thrust/system.hpp>
+
+namespace bahdanau::detail {
+
+/// Where device arrays get their memory: from a cache that lives as long as the program.
+template <class System, class Watch>
+class DeviceResource final : public thrust::mr::memory_resource<thrust::pointer<void, System>> {
+ public:
+  using pointer = thrust::pointer<void, System>;
+  pointer do_allocate(std::size_t bytes, std::size_t) override {
+    return pointer(
+        on_device("allocating " + text(bytes) + " bytes", [&] { return cache().allocate(bytes); }));
+  }
+  void do_deallocate(pointer place, std::size_t, std::size_t) override {
+    cache().give_back(thrust::raw_pointer_cast(place));
+  }
+
+  struct Source {
+    static void* allocate(std::size_t bytes) {
+      Watch::allocation(bytes);
+      return ThrustSystem<System>::allocate(bytes);
+    }
+    static void free(void* place) { ThrustSystem<System>::free(place); }
+  };
+  // Never destroyed: at the end of a program CUDA may be gone before it.
+  static BlockCache<Source>& cache() {
+    static auto& blocks = *new BlockCache<Source>;
+    return blocks;
+  }
+};
+
+/// Leaves new elements as they are.
+template <class U, class System, class Watch>
+struct UninitializedAllocator : thrust::mr::stateless_resource_allocator<U, DeviceResource<System, Watch>> {
+  template <class V>
+  struct rebind {
+    using other = UninitializedAllocator<V, System, Watch>;
+  };
+  BAHDANAU_HOST_DEVICE void construct(U*) {}
+};
+
+}  // namespace bahdanau::detail

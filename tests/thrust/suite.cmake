@@ -1,0 +1,45 @@
+# The tests that run on any backend, in a few large files: the compiler reads the library and instantiates a model once
+# for several of them.
+
+set(bahdanau_backend_tests
+  autograd/cross_entropy autograd/dropout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
+  autograd/product_gradient autograd/shape_gradient autograd/span_gradient autograd/tape autograd/weight_gradient
+  backend/gemm backend/reduction backend/rows
+  cell/gru cell/lstm cell/recorded_step cell/recurrent_layer
+  decode/search
+  golden/gru_additive_bi golden/gru_additive_uni golden/gru_scaled_dot_uni
+  golden/lstm_additive_bi golden/lstm_additive_uni golden/lstm_scaled_dot_uni
+  io/model_file
+  model/encoder_decoder model/model_error
+  score/additive score/padding score/recorded_attention score/scaled_dot
+  train/checkpoint train/optimizer train/trainer train/training)
+
+# Parts that take about as long to compile as one another.
+set(bahdanau_suite_parts golden operations models)
+set(bahdanau_suite_golden ${bahdanau_backend_tests})
+list(FILTER bahdanau_suite_golden INCLUDE REGEX "^golden/")
+set(bahdanau_suite_operations ${bahdanau_backend_tests})
+list(FILTER bahdanau_suite_operations INCLUDE REGEX "^(autograd|backend|cell|score)/")
+set(bahdanau_suite_models ${bahdanau_backend_tests})
+list(FILTER bahdanau_suite_models INCLUDE REGEX "^(decode|io|model|train)/")
+
+# bahdanau_suite(out name tests...): writes one file that holds the tests, each in a namespace of its own, and puts its
+# path into the variable `out`. What they include comes first: inside a namespace nothing is left to include.
+function(bahdanau_suite out name)
+  set(includes "")
+  set(bodies "")
+  foreach(test IN LISTS ARGN)
+    set(source "${PROJECT_SOURCE_DIR}/tests/${test}_test.cpp")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    file(STRINGS "${source}" lines REGEX "^#include ")
+    list(APPEND includes ${lines})
+    string(MAKE_C_IDENTIFIER "${test}" namespace)
+    string(APPEND bodies "namespace ${namespace} {\n#include \"${source}\"\n}\n")
+  endforeach()
+  list(REMOVE_DUPLICATES includes)
+  list(SORT includes COMPARE NATURAL)  # <...> last, so that our own headers still include what they need themselves
+  list(JOIN includes "\n" includes)
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${includes}\n\n${bodies}" @ONLY)
+  set(${out} "${file}" PARENT_SCOPE)
+endfunction()

@@ -12,8 +12,8 @@ find_path(BAHDANAU_THRUST_INCLUDE_DIR thrust/version.h
           HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include PATH_SUFFIXES cccl)
 mark_as_advanced(BAHDANAU_THRUST_INCLUDE_DIR)
 
-# bahdanau_thrust_target(name system): an imported target with all that one device system needs, or a sentence in
-# bahdanau_missing_thrust.
+# bahdanau_thrust_target(name system): a target with all that one device system needs, or a sentence in
+# bahdanau_missing_thrust. Not an imported one: a project that has bahdanau as a folder must see it.
 function(bahdanau_thrust_target name system)
   if(TARGET ${name})
     return()
@@ -44,14 +44,16 @@ the Debian package libtbb-dev, or the CUDA toolkit with cuBLAS." PARENT_SCOPE)
       return()
     endif()
   endforeach()
-  add_library(${name} INTERFACE IMPORTED)
-  target_include_directories(${name} INTERFACE "${BAHDANAU_THRUST_INCLUDE_DIR}")
-  target_link_libraries(${name} INTERFACE ${libraries})
-  target_compile_definitions(${name} INTERFACE
+  string(REPLACE "::" "_" target "${name}")
+  add_library(${target} INTERFACE)
+  add_library(${name} ALIAS ${target})
+  target_include_directories(${target} SYSTEM INTERFACE "${BAHDANAU_THRUST_INCLUDE_DIR}")
+  target_link_libraries(${target} INTERFACE ${libraries})
+  target_compile_definitions(${target} INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${system}>)
   # Kernels use what the standard library declares constexpr. Not the feature cuda_std_20: CMake 3.25 does not know that
   # nvcc has it, and the same option twice does no harm.
-  target_compile_options(${name} INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-std=c++20>")
+  target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-std=c++20>")
 endfunction()
 
 bahdanau_thrust_target(bahdanau::thrust "${BAHDANAU_THRUST_SYSTEM}")

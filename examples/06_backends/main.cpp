@@ -15,7 +15,7 @@ using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>;
 template <class Backend>
 void train(const bd::Corpus& corpus) {
   Model<Backend> model({.embed = 32, .hidden = 32, .layers = 2}, corpus.vocabularies(), /*seed=*/2);
-  bd::Trainer trainer(model, bd::Adam{.rate = 0.005}, {.epochs = 40, .batch = 64, .clip = 1});
+  bd::Trainer trainer(model, bd::Adam{.rate = 0.005}, {.epochs = 20, .batch = 64, .clip = 1});
   trainer.fit(corpus);
   model.save("backends.safetensors");
 }

@@ -6,6 +6,7 @@
 
 #include "support/backends.hpp"
 #include "support/catch.hpp"
+#include "support/compare.hpp"
 #include "support/gradient.hpp"
 
 using namespace bahdanau::test;

@@ -15,6 +15,7 @@ mark_as_advanced(BAHDANAU_THRUST_INCLUDE_DIR)
 # bahdanau_thrust_target(name system): a target with all that one device system needs, or a sentence in
 # bahdanau_missing_thrust. Not an imported one: a project that has bahdanau as a folder must see it.
 function(bahdanau_thrust_target name system)
+  set(bahdanau_missing_thrust "" PARENT_SCOPE)
   if(TARGET ${name})
     return()
   endif()

@@ -79,7 +79,8 @@ void fold(std::string_view where, std::string_view line, bool lowercase, Emit em
 }  // namespace detail
 
 /// The line with plain spaces, also for control characters, in lower case if asked, and with a space before
-/// each comma, full stop, `!` and `?` that has none. Throws for text that is not UTF-8, with the offset of the byte.
+/// each comma, full stop, `!` and `?` that has none. Throws for text that is not UTF-8, with the offset of
+/// the byte.
 inline std::string normalize(std::string_view line, bool lowercase = true) {
   std::string result;
   result.reserve(line.size() + 8);

@@ -58,7 +58,8 @@ class Training {
     if constexpr (requires { optimizer_.check(); }) optimizer_.check();
   }
 
-  /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow.
+  /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow. It clears the
+  /// gradients, and computes those of the output layer at once, whose logits are not kept.
   /// Throws for a batch whose rows, lengths or tokens do not fit.
   Loss loss(const Batch& batch) {
     ready_ = has_gradients_ = false;
@@ -98,6 +99,7 @@ class Training {
     return norm;
   }
 
+  /// What `backward` has computed, until the next `loss` clears it; `evaluate` leaves it alone.
   const ParameterBlock<Backend>& gradients() const { return gradients_; }
   const Optimizer& optimizer() const { return optimizer_; }
   Optimizer& optimizer() { return optimizer_; }

@@ -45,8 +45,8 @@ TEST_CASE("the whole file of pairs loads in less than two seconds", "[corpus][da
   for (int i = 0; i < 3 && seconds >= 2.0; ++i) {
     const auto start = std::chrono::steady_clock::now();
     const auto corpus = bd::Corpus::read(data, {.max_length = 50});
-    seconds = std::min(seconds,
-                       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds =
+        std::min(seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     CHECK(corpus.size() == 167130);
   }
   CHECK(seconds < 2.0);

@@ -13,6 +13,24 @@
 
 namespace bahdanau::detail {
 
+/// A group of one, whose rows do not meet those of others.
+struct SingleThread {
+  static constexpr std::size_t rank() { return 0; }
+  static constexpr std::size_t size() { return 1; }
+  template <class T>
+  BAHDANAU_HOST_DEVICE static T sum(T value) {
+    return value;
+  }
+  template <class T>
+  BAHDANAU_HOST_DEVICE static T max(T value) {
+    return value;
+  }
+  template <class T>
+  BAHDANAU_HOST_DEVICE static void add_shared(T* place, T value) {
+    *place += value;
+  }
+};
+
 /// The lanes of one thread of a group; see point 5 of the Backend contract.
 ///
 /// A `Group` has `rank()` and `size()`; `sum(x)` and `max(x)` over the values of all its threads, which call

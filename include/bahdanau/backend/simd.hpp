@@ -11,3 +11,16 @@
 #else
 #include <xsimd/xsimd.hpp>
 #endif
+
+namespace bahdanau::detail {
+
+/// Stands for code without vectors. nvcc compiles our functors for the device whoever calls them, and has no
+/// vectors there: in its files the CPU backend goes without.
+struct NoVectors {};
+#ifdef __CUDACC__
+using DefaultInstructionSet = NoVectors;
+#else
+using DefaultInstructionSet = xsimd::default_arch;
+#endif
+
+}  // namespace bahdanau::detail

@@ -15,10 +15,12 @@
 #include <cstring>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
+#include <bahdanau/backend/group_lanes.hpp>
 #include <bahdanau/backend/panel_product.hpp>
 #include <bahdanau/backend/simd.hpp>
 
@@ -191,15 +193,18 @@ class SimdLanes {
 ///
 /// The instruction set is the one that the file is compiled for. It is part of the type: files of one program
 /// that are compiled for different ones must not share code, whose vectors and packed weights differ.
-template <class T, class InstructionSet = xsimd::default_arch>
+template <class T, class InstructionSet = detail::DefaultInstructionSet>
 struct Xtensor {
   static_assert(std::same_as<T, float> || std::same_as<T, double>,
                 "bahdanau: Xtensor<T> needs T = float or T = double");
   using Scalar = T;
   static constexpr std::string_view name = "Xtensor";
 
-  using Panels = detail::PanelProduct<T, InstructionSet>;
-  using Lanes = detail::SimdLanes<T, InstructionSet>;
+  static constexpr bool has_vectors = !std::same_as<InstructionSet, detail::NoVectors>;
+  using Panels =
+      detail::PanelProduct<T, std::conditional_t<has_vectors, InstructionSet, xsimd::default_arch>>;
+  using Lanes = std::conditional_t<has_vectors, detail::SimdLanes<T, InstructionSet>,
+                                   detail::GroupLanes<T, detail::SingleThread>>;
 
   /// Uninitialised, aligned for the widest vectors whatever the consumer's own xtensor settings are.
   template <class U>

@@ -34,7 +34,7 @@ struct Decoded {
 };
 
 /// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `Lstm`; `Score`: `Additive`, `ScaledDot`;
-/// `Backend`: `Xtensor<T>`; `Encoder`: `Unidirectional`, `Bidirectional`; or types of one's own that model
+/// `Backend`: `Xtensor<T>`, `Thrust<T>`; `Encoder`: `Unidirectional`, `Bidirectional`; or types of one's own that model
 /// the concepts of the same names.
 ///
 /// A const model may be used from many threads at once.

@@ -41,25 +41,16 @@ auto on_device(std::string_view doing, F f) {
   }
 }
 
-/// One thread that has a row for itself, on a system of the host.
+/// One thread that has a row for itself, on a system of the host. On CPP rows run one after the other, on the
+/// others side by side.
 template <class System>
-struct HostThread {
-  static constexpr std::size_t rank() { return 0; }
-  static constexpr std::size_t size() { return 1; }
-  template <class T>
-  BAHDANAU_HOST_DEVICE static T sum(T value) {
-    return value;
-  }
-  template <class T>
-  BAHDANAU_HOST_DEVICE static T max(T value) {
-    return value;
-  }
+struct HostThread : SingleThread {
   template <class T>
   BAHDANAU_HOST_DEVICE static void add_shared(T* place, T value) {
     if constexpr (std::same_as<System, thrust::cpp::tag>)
-      *place += value;
+      SingleThread::add_shared(place, value);
     else
-      std::atomic_ref<T>(*place).fetch_add(value, std::memory_order_relaxed);  // rows run side by side
+      std::atomic_ref<T>(*place).fetch_add(value, std::memory_order_relaxed);
   }
 };
 

@@ -34,8 +34,8 @@ struct Decoded {
 };
 
 /// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `Lstm`; `Score`: `Additive`, `ScaledDot`;
-/// `Backend`: `Xtensor<T>`, `Thrust<T>`; `Encoder`: `Unidirectional`, `Bidirectional`; or types of one's own that model
-/// the concepts of the same names.
+/// `Backend`: `Xtensor<T>`, `Thrust<T>`; `Encoder`: `Unidirectional`, `Bidirectional`; or types of one's own
+/// that model the concepts of the same names.
 ///
 /// A const model may be used from many threads at once.
 template <class Cell, class Score, class Backend, class Encoder = Unidirectional>

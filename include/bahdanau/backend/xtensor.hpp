@@ -20,6 +20,7 @@
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
+#include <bahdanau/backend/block_product.hpp>
 #include <bahdanau/backend/group_lanes.hpp>
 #include <bahdanau/backend/panel_product.hpp>
 #include <bahdanau/backend/simd.hpp>
@@ -224,6 +225,12 @@ struct Xtensor {
   static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
                    T alpha, const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c,
                    std::size_t ldc) {
+    if constexpr (Panels::worthwhile) {
+      using Blocks = detail::BlockProduct<T, Panels>;
+      if (alpha == T(1) && (beta == T(0) || beta == T(1)) && Blocks::worthwhile(m, n, k))
+        return Blocks::multiply(transpose_a, transpose_b, m, n, k, a, lda, b, ldb,
+                                {beta == T(0) ? nullptr : c, ldc}, c, ldc);
+    }
     blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   }
   static void gemm_batched(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,
@@ -246,7 +253,7 @@ struct Xtensor {
   static void gemm_packed(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
                           const T* packed, const T* addend, std::size_t stride, T* c,
                           std::size_t ldc) requires Panels::worthwhile {
-    Panels::multiply(m, n, k, a, lda, packed, {addend, stride}, c, ldc);
+    Panels::multiply(m, n, k, {a, lda}, packed, {addend, stride}, c, ldc);
   }
 
   template <class Kernel>

@@ -38,7 +38,7 @@ class OutputLoss {
     WeightMatrix<B> forward() const { return {weight, hidden, classes, hidden, Transpose::yes}; }
     WeightMatrix<B> adjoint() const { return {weight, classes, hidden, hidden, Transpose::no}; }
 
-    /// Takes the packed weights, where the rows are so short that BLAS is slow.
+    /// Takes the packed weights, where the rows are so short that a product cannot lay them out itself.
     void pack(WeightPanels<B>& panels) {
       constexpr std::size_t deep = 128;
       if constexpr (PackingBackend<B>)
@@ -87,7 +87,7 @@ class OutputLoss {
  private:
   using Numbers = typename B::template Storage<Scalar>;
 
-  // For which BLAS lays a weight out with little loss, or a device is busy.
+  // For which a weight is laid out with little loss, or a device is busy.
   static constexpr std::size_t piece_rows = SpreadingBackend<B> ? 2048 : 256;
   static constexpr std::size_t weight_part = 1U << 19;  // elements of a weight in one piece of work
   // Whose logits exist at once; more pieces would keep more cores busy, and take more memory.

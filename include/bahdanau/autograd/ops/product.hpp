@@ -114,7 +114,7 @@ void multiply_packed(const WeightMatrix<B>& w, const typename B::Scalar* packed,
 /// The same with the weights that the tape is bound to.
 ///
 /// With a packed weight where the tape has one. Without one where a pass that is recorded multiplies many
-/// rows at once: BLAS is as fast there, and a packed copy of such a weight is used once.
+/// rows at once: a product of its own is as fast there, and a packed copy of such a weight is used once.
 template <Backend B>
 void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
                      Onto onto, const typename B::Scalar* bias, typename B::Scalar* y) {

@@ -97,6 +97,15 @@ struct Timed : Base {
     Base::gemm_packed(a...);
   }
   template <class... A>
+  static void gemm_once(A... a) requires requires {
+    Base::gemm_once(a...);
+  }
+  {
+    static Slot& slot = make_slot("gemm_once");
+    const Stopwatch watch(slot);
+    Base::gemm_once(a...);
+  }
+  template <class... A>
   static void pack(A... a) requires requires {
     Base::pack(a...);
   }

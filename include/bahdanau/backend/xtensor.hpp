@@ -204,6 +204,7 @@ struct Xtensor {
   static constexpr bool has_vectors = !std::same_as<InstructionSet, detail::NoVectors>;
   using Panels =
       detail::PanelProduct<T, std::conditional_t<has_vectors, InstructionSet, xsimd::default_arch>>;
+  using Blocks = detail::BlockProduct<T, Panels>;
   using Lanes = std::conditional_t<has_vectors, detail::SimdLanes<T, InstructionSet>,
                                    detail::GroupLanes<T, detail::SingleThread>>;
 
@@ -226,7 +227,6 @@ struct Xtensor {
                    T alpha, const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c,
                    std::size_t ldc) {
     if constexpr (Panels::worthwhile) {
-      using Blocks = detail::BlockProduct<T, Panels>;
       if (alpha == T(1) && (beta == T(0) || beta == T(1)) && Blocks::worthwhile(m, n, k))
         return Blocks::multiply(transpose_a, transpose_b, m, n, k, a, lda, b, ldb,
                                 {beta == T(0) ? nullptr : c, ldc}, c, ldc);
@@ -254,6 +254,12 @@ struct Xtensor {
                           const T* packed, const T* addend, std::size_t stride, T* c,
                           std::size_t ldc) requires Panels::worthwhile {
     Panels::multiply(m, n, k, {a, lda}, packed, {addend, stride}, c, ldc);
+  }
+
+  static void gemm_once(Transpose op, std::size_t m, std::size_t n, std::size_t k, const T* a,
+                        std::size_t lda, const T* b, std::size_t ldb, const T* addend, std::size_t stride,
+                        T* c, std::size_t ldc) requires Panels::worthwhile {
+    Blocks::multiply(Transpose::no, op, m, n, k, a, lda, b, ldb, {addend, stride}, c, ldc);
   }
 
   template <class Kernel>

@@ -151,10 +151,10 @@ class OutputLoss {
   void compute_logits(std::size_t first, std::size_t end, const Layer& layer, Classes some) {
     for_runs(first, end, layer, [&](const Piece& start, std::size_t rows) {
       Scalar* logits = logits_.data() + start.logits + some.first;
-      B::for_rows(rows, FillRow<Scalar>{logits, layer.bias + some.first, some.count, layer.classes});
-      B::gemm(Transpose::no, Transpose::yes, rows, some.count, layer.hidden, Scalar(1), start.rows.h,
-              layer.hidden, layer.weight + some.first * layer.hidden, layer.hidden, Scalar(1), logits,
-              layer.classes);
+      const WeightMatrix<B> part{layer.weight + some.first * layer.hidden, layer.hidden, some.count,
+                                 layer.hidden, Transpose::yes};
+      multiply<B>(part, {start.rows.h, rows, layer.hidden}, Onto::bias, layer.bias + some.first, logits,
+                  layer.classes);
     });
   }
 
@@ -178,7 +178,7 @@ class OutputLoss {
                       const Scalar* bias, Scalar* y) {
     if constexpr (PackingBackend<B>)
       if (packed != nullptr) return multiply_packed<B>(w, packed, 0, w.n, x, onto, bias, y);
-    multiply<B>(w, x, onto, bias, y);
+    multiply<B>(w, x, onto, bias, y, w.n);
   }
 
   /// logits = h Wᵀ + b  =>  dW += dlogitsᵀ h, db += Σ dlogits, for some of the classes.

@@ -91,14 +91,20 @@ struct ProductRows {
   std::size_t rows, stride;
 };
 
-/// y = x op(W) + what `onto` says: x [rows, k], op(W) [k, n], y [rows, n], bias [n].
+/// y = x op(W) + what `onto` says: x [rows, k], op(W) [k, n], y [rows, n], rows `stride` apart, bias [n].
 template <Backend B>
 void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x, Onto onto,
-              const typename B::Scalar* bias, typename B::Scalar* y) {
+              const typename B::Scalar* bias, typename B::Scalar* y, std::size_t stride) {
   using T = typename B::Scalar;
-  if (onto == Onto::bias) B::for_rows(x.rows, FillRow<T>{y, bias, w.n, w.n});
-  B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
-          T(onto != Onto::nothing), y, w.n);
+  if constexpr (PackingBackend<B>) {
+    const auto* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
+    B::gemm_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend,
+                 onto == Onto::result ? stride : 0, y, stride);
+  } else {
+    if (onto == Onto::bias) B::for_rows(x.rows, FillRow<T>{y, bias, w.n, stride});
+    B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
+            T(onto != Onto::nothing), y, stride);
+  }
 }
 
 /// The same for `count` columns from `first` on of a weight that the backend has packed.
@@ -128,7 +134,7 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<
       return;
     }
   }
-  multiply<B>(w, x, onto, bias, y);
+  multiply<B>(w, x, onto, bias, y, w.n);
 }
 
 /// All rows of a variable.

@@ -25,7 +25,8 @@ class PanelProduct {
   static constexpr std::size_t tile_vectors = 3;
 
  public:
-  static constexpr std::size_t tile_rows = width * sizeof(T) == 64 ? 8 : 4;
+  static constexpr std::size_t vector_bytes = width * sizeof(T);
+  static constexpr std::size_t tile_rows = vector_bytes == 64 ? 8 : 4;
   static constexpr std::size_t tile_columns = tile_vectors * width;
   // A block of A stays in the second-level cache while some panels pass by. More rows would be more pages of
   // C at a time than the processor finds quickly.
@@ -34,7 +35,7 @@ class PanelProduct {
   /// Whether the instruction set that this is compiled for makes the kernel faster than BLAS, which picks its
   /// own at run time.
 #if defined(__FMA__)
-  static constexpr bool worthwhile = width * sizeof(T) >= 32;
+  static constexpr bool worthwhile = vector_bytes >= 32;
 #else
   static constexpr bool worthwhile = false;
 #endif

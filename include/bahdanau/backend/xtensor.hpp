@@ -226,8 +226,8 @@ struct Xtensor {
   static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
                    T alpha, const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c,
                    std::size_t ldc) {
-    if constexpr (Panels::worthwhile) {
-      if (alpha == T(1) && (beta == T(0) || beta == T(1)) && Blocks::worthwhile(m, n, k))
+    if constexpr (Blocks::worthwhile) {
+      if (alpha == T(1) && (beta == T(0) || beta == T(1)) && Blocks::pays(m, n, k))
         return Blocks::multiply(transpose_a, transpose_b, m, n, k, a, lda, b, ldb,
                                 {beta == T(0) ? nullptr : c, ldc}, c, ldc);
     }
@@ -259,7 +259,13 @@ struct Xtensor {
   static void gemm_once(Transpose op, std::size_t m, std::size_t n, std::size_t k, const T* a,
                         std::size_t lda, const T* b, std::size_t ldb, const T* addend, std::size_t stride,
                         T* c, std::size_t ldc) requires Panels::worthwhile {
-    Blocks::multiply(Transpose::no, op, m, n, k, a, lda, b, ldb, {addend, stride}, c, ldc);
+    if constexpr (Blocks::worthwhile) {
+      Blocks::multiply(Transpose::no, op, m, n, k, a, lda, b, ldb, {addend, stride}, c, ldc);
+    } else {
+      if (addend != nullptr && addend != c)
+        for (std::size_t i = 0; i < m; ++i) std::copy_n(addend + i * stride, n, c + i * ldc);
+      blas::gemm(Transpose::no, op, m, n, k, T(1), a, lda, b, ldb, T(addend != nullptr), c, ldc);
+    }
   }
 
   template <class Kernel>

@@ -1,4 +1,4 @@
-// The CPU backend: xtensor's containers, BLAS for the products, xsimd for everything pointwise.
+// The CPU backend: xtensor's containers, BLAS or kernels of our own for the products, xsimd for the rest.
 // A row's tail runs the same vector code as its body, so a value does not depend on its position.
 #pragma once
 

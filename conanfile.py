@@ -45,7 +45,8 @@ class BahdanauConan(ConanFile):
         self.requires("xtensor-blas/[>=0.20 <1]")
         self.requires("openblas/[>=0.3.20 <1]")
         self.requires("utf8proc/[>=2.6 <3]")
-        # nlohmann_json is missing on purpose: only the tool and the tests use it.
+        # The tool and the tests use it; Conan Center's xtensor brings it anyway. Our headers do without.
+        self.requires("nlohmann_json/[>=3.10 <4]")
         if self.options.with_thrust:
             self.requires("thrust/[>=1.17 <3]")
 
@@ -53,7 +54,6 @@ class BahdanauConan(ConanFile):
         if self._with_tests:
             self.test_requires("catch2/[>=2.13 <4]")
             self.test_requires("cli11/[>=2.1 <3]")
-            self.test_requires("nlohmann_json/[>=3.10 <4]")
 
     def validate(self):
         try:

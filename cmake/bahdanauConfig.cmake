@@ -7,6 +7,14 @@ if(bahdanau_missing_dependency)
   return()
 endif()
 
+foreach(bahdanau_component IN LISTS bahdanau_FIND_COMPONENTS)
+  if(bahdanau_FIND_REQUIRED_${bahdanau_component} AND NOT bahdanau_component STREQUAL "thrust")
+    set(bahdanau_FOUND FALSE)
+    set(bahdanau_NOT_FOUND_MESSAGE "bahdanau has the component 'thrust' alone, not '${bahdanau_component}'.")
+    return()
+  endif()
+endforeach()
+
 include("${CMAKE_CURRENT_LIST_DIR}/bahdanauTargets.cmake")
 
 if("thrust" IN_LIST bahdanau_FIND_COMPONENTS)

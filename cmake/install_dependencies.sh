@@ -8,6 +8,7 @@ packages=(libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev nlohma
   libcli11-dev "$@")
 command -v cmake >/dev/null || packages+=(cmake)
 command -v ninja >/dev/null || packages+=(ninja-build)
+command -v make >/dev/null || packages+=(make)  # what CMake and Conan use unless told otherwise
 command -v pkg-config >/dev/null || packages+=(pkg-config)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -16,15 +16,15 @@ namespace {
 using Scored = bd::Translation;
 
 /// Some sentence pairs, the `path:line` of each, and what was wrong with the line after them, if anything.
-struct Lines {
+struct PairLines {
   std::vector<bd::SentencePair> pairs;
   std::vector<std::string> places;
   std::exception_ptr error;
 };
 
 /// The next pairs, at most `count`.
-Lines read(bd::PairReader& reader, const AnyModel& model, std::size_t count) {
-  Lines lines;
+PairLines read(bd::PairReader& reader, const AnyModel& model, std::size_t count) {
+  PairLines lines;
   try {
     Room room(count);
     for (bd::SentencePair pair; room.left() && reader.next(pair);) {
@@ -51,7 +51,7 @@ void append_text(std::string& out, const Scored& scored, bd::Tokens kind) {
 
 void score_all(bd::PairReader& reader, const AnyModel& model, const ScoreOptions& options) {
   for (bool more = true; more;) {
-    Lines lines = read(reader, model, options.batch);
+    PairLines lines = read(reader, model, options.batch);
     const std::vector<Scored> scored = model.score(lines.pairs, options.batch);
     std::string out;
     for (std::size_t i = 0; i < scored.size(); ++i) {

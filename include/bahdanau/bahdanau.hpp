@@ -2,6 +2,10 @@
 // This header includes the whole library but the GPU backend; each header also stands alone.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "bahdanau needs C++20: compile with -std=c++20 or later"
+#endif
+
 #include <bahdanau/autograd/gradcheck.hpp>
 #include <bahdanau/autograd/ops.hpp>
 #include <bahdanau/autograd/tape.hpp>

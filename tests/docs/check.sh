@@ -26,6 +26,11 @@ is_part() {
        END { for (f = 2; f <= files; ++f) if (index(text[f], text[1])) exit 0; exit 1 }' "$@"
 }
 
+if grep -nE '^ +(```|~~~)|^~~~' "$page"; then
+  echo "$page: expected blocks to begin with \`\`\`, at the start of a line: others are not seen here"
+  exit 1
+fi
+
 # Every block into a file of its own: block.<number>.<language>
 awk '/^```/ { if (file) { close(file); file = "" } else { file = "block." ++count "." substr($0, 4); printf "" >file }; next }
      file { print >file }' "$page"

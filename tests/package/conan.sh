@@ -23,15 +23,22 @@ conan=$venv/bin/conan
 cd "$tree"
 unset CMAKE_GENERATOR CXX  # the profile's business
 
-bash -euxc "$commands"
+bash -euxc "$commands" 2>&1 | tee log.txt
 
 version=$(sed -n 's/^#define BAHDANAU_VERSION_[A-Z]* \([0-9]*\)$/\1/p' include/bahdanau/version.hpp | paste -sd .)
 "$conan" list "bahdanau/$version:*" --format=compact 2>/dev/null | grep -F "bahdanau/$version" ||
   { echo "expected the package bahdanau/$version" && exit 1; }
+grep -qF "bahdanau $version on Xtensor: all well" log.txt || { echo 'expected test_package to end well' && exit 1; }
+for name in xtensor xsimd xtensor-blas openblas nlohmann_json utf8proc; do
+  grep -qE "^    $name/[0-9.]+#platform" log.txt || { echo "expected a requirement of $name" && exit 1; }
+done
+if grep -qE '^    thrust/[0-9.]+#platform' log.txt; then echo 'expected no Thrust without its option' && exit 1; fi
 
-echo 'The option for the GPU adds one requirement:'
-"$conan" graph info . -pr:a conan/system.profile -o '&:with_thrust=True' --no-remote 2>&1 | grep -F 'thrust/' ||
-  { echo 'expected a requirement of thrust' && exit 1; }
+if [[ $WITH_THRUST == ON ]]; then
+  echo 'With the option for Thrust, test_package runs on that backend:'
+  "$conan" create . -pr:a conan/system.profile -s build_type=Debug -o '&:with_thrust=True' --no-remote 2>&1 | tee log.txt
+  grep -qF "bahdanau $version on Thrust: all well" log.txt || { echo 'expected it to end well there' && exit 1; }
+fi
 
 echo 'An older standard is refused in one sentence:'
 if "$conan" create . -pr:a conan/system.profile -s compiler.cppstd=17 --no-remote -tf= >log.txt 2>&1; then

@@ -25,7 +25,7 @@ add_executable(wide_first $<TARGET_OBJECTS:main> $<TARGET_OBJECTS:wide> $<TARGET
 target_link_libraries(plain_first PRIVATE bahdanau::bahdanau)
 target_link_libraries(wide_first PRIVATE bahdanau::bahdanau)
 CMAKE
-"$CMAKE" -S . -B build -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_CXX_FLAGS=-O1 >/dev/null
+"$CMAKE" -S . -B build -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_CXX_FLAGS=-O0 >/dev/null
 "$CMAKE" --build build
 ./build/plain_first
 ./build/wide_first

@@ -1,30 +1,44 @@
 #!/usr/bin/env bash
-# What is not installed is named in one sentence, with its Debian and its Conan package.
+# What is not installed is named in one sentence, with its Debian and its Conan package; so is what cannot be.
 set -euo pipefail
 
 cp "$SOURCE"/test_package/{CMakeLists.txt,test_package.cpp} .
 
-# expect name Debian-package Conan-package: a machine without `name`.
+# expect what sentence options... : CMake, with these options, stops with the sentence.
 expect() {
-  local output sentence
-  sentence="install the Debian package $2 or the Conan package $3."
-  if output=$("$CMAKE" -S . -B "build-$1" -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_CXX_COMPILER_WORKS=ON \
-    -DCMAKE_DISABLE_FIND_PACKAGE_"$1"=ON -Dbahdanau_"$1"_INCLUDE_DIR= 2>&1); then
-    echo "expected an error without $1"
+  local output what=$1 sentence=$2
+  if output=$("$CMAKE" -S . -B "build-$what" -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_CXX_COMPILER_WORKS=ON \
+    "${@:3}" 2>&1); then
+    echo "expected an error without $what"
     exit 1
   fi
   # CMake breaks lines where it likes.
-  if ! tr -s ' \n' '  ' <<<"$output" | grep -qE "bahdanau needs $1( [0-9.]+ or later)?: $sentence"; then
+  if ! tr -s ' \n' '  ' <<<"$output" | grep -qF "$sentence"; then
     echo "$output"
-    echo "expected: bahdanau needs $1: $sentence"
+    echo "expected: $sentence"
     exit 1
   fi
-  echo "$1: $sentence"
+  echo "$what: $sentence"
 }
 
-expect xtl xtl-dev xtl
-expect xtensor libxtensor-dev xtensor
-expect xsimd libxsimd-dev xsimd
-expect xtensor-blas libxtensor-blas-dev xtensor-blas
-expect OpenBLAS libopenblas-dev openblas
-expect utf8proc libutf8proc-dev utf8proc
+# expect_dependency name wanted Debian-package Conan-package : a machine without `name`.
+expect_dependency() {
+  expect "$1" "bahdanau needs $2: install the Debian package $3 or the Conan package $4." \
+    -DCMAKE_DISABLE_FIND_PACKAGE_"$1"=ON -Dbahdanau_"$1"_INCLUDE_DIR=
+}
+
+expect_dependency xtl xtl xtl-dev xtl
+expect_dependency xtensor 'xtensor 0.24 or later' libxtensor-dev xtensor
+expect_dependency xsimd xsimd libxsimd-dev xsimd
+expect_dependency xtensor-blas xtensor-blas libxtensor-blas-dev xtensor-blas
+expect_dependency OpenBLAS OpenBLAS libopenblas-dev openblas
+expect_dependency utf8proc utf8proc libutf8proc-dev utf8proc
+
+expect Thrust 'bahdanau::thrust needs Thrust: install the CUDA toolkit, the Debian package libthrust-dev or the Conan package thrust.' \
+  -DWITH_THRUST=ON -DBAHDANAU_THRUST_INCLUDE_DIR=
+expect TBB 'bahdanau::thrust on TBB needs TBB::tbb: install the Debian package libtbb-dev or the Conan package onetbb.' \
+  -DWITH_THRUST=ON -DBAHDANAU_THRUST_INCLUDE_DIR=. -DBAHDANAU_THRUST_SYSTEM=TBB -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
+expect 'a known system' "BAHDANAU_THRUST_SYSTEM is OMP, TBB or CPP, not 'GPU'." \
+  -DWITH_THRUST=ON -DBAHDANAU_THRUST_INCLUDE_DIR=. -DBAHDANAU_THRUST_SYSTEM=GPU
+sed -i 's/COMPONENTS thrust/COMPONENTS gpu/' CMakeLists.txt
+expect 'a known component' "bahdanau has the component 'thrust' alone, not 'gpu'." -DWITH_THRUST=ON

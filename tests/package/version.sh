@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One version number: that of version.hpp is the one of the CMake package, pkg-config, the recipe and the changelog.
+# One version number: that of version.hpp is the one of the CMake package, pkg-config, the recipe, the changelog and
+# the pages.
 set -euo pipefail
 
 version=$(sed -n 's/^#define BAHDANAU_VERSION_[A-Z]* \([0-9]*\)$/\1/p' "$SOURCE/include/bahdanau/version.hpp" |
@@ -13,6 +14,9 @@ same() {
 }
 
 same 'the newest entry of CHANGELOG.md' "$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$SOURCE/CHANGELOG.md" | head -n 1)"
+while IFS=: read -r file line text; do
+  same "$file, line $line" "${text#bahdanau/}"
+done < <(cd "$SOURCE" && grep -noE 'bahdanau/[0-9]+\.[0-9]+\.[0-9]+' README.md docs/*.md)
 if command -v pkg-config >/dev/null; then
   same pkg-config "$(PKG_CONFIG_PATH=$PREFIX/share/pkgconfig pkg-config --modversion bahdanau)"
 fi

@@ -22,6 +22,7 @@ struct Leaf {
   bool ended = true;    // with `<eos>`, not by the length limit
 };
 
+/// The rows of all steps, and the attention weights that each of them had.
 template <class Scalar>
 class HypothesisTree {
  public:

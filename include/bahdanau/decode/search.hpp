@@ -30,6 +30,8 @@ inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size
   return asked != 0 ? asked : std::max(model, std::min(2 * source + 10, longest));
 }
 
+/// The most probable token at every step. Throws for a token outside of the vocabulary; `helpers` may be
+/// null.
 template <class Model>
 SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
                                             const Greedy& options, Workers* helpers = nullptr) {
@@ -160,6 +162,8 @@ class SentenceBeam {
   std::vector<Leaf> finished_;
 };
 
+/// The `width` best hypotheses at every step, of which the `nbest` best are found. Throws for options out of
+/// range too.
 template <class Model>
 SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source, const Beam& options,
                                             Workers* helpers = nullptr) {

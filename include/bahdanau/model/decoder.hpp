@@ -33,9 +33,9 @@ struct DecoderPass {
   Packing packing;
   Variable<B> outputs;               // [target tokens, hidden]: the top layer's
   std::vector<Variable<B>> weights;  // attention of each step [pairs of the rows that run]
-  std::vector<CellState<C, B>> states;
-  std::vector<CellState<C, B>>
-      ended;  // each row's state after its last token, where the tape does not record
+  // One a layer, parts of [rows, hidden]: of the rows that run, and, where the tape does not record, each
+  // row's after its last token.
+  std::vector<CellState<C, B>> states, ended;
   Spans<B> spans;
 
   std::vector<Index> ids, names, rows, begin, length;  // scratch
@@ -59,13 +59,15 @@ class RecurrentDecoder {
               scope.bias("dense.bias", vocabulary, config.hidden)};
   }
 
-  /// Keys and values of attention from the encoder's outputs; what depends on keys alone is computed here.
+  /// Keys and values of attention from the encoder's outputs [keys, width]; what depends on keys alone is
+  /// computed here.
   template <Backend B>
   Memory<B> remember(const Variable<B>& outputs) const {
     return {S::prepare(attention_, outputs), outputs};
   }
 
-  /// The part of the first layer's input product that the tokens contribute, for any number of rows at once.
+  /// The part of the first layer's input product that the tokens contribute, for any number of rows at once:
+  /// ids [count] to [count, gates · hidden].
   template <Backend B>
   Variable<B> embed(Tape<B>& tape, const Index* ids, std::size_t count) const {
     const Variable<B> embedded = gather_rows(tape[embedding_], ids, count);  // [count, embed]

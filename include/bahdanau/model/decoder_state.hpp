@@ -34,9 +34,11 @@ struct DeviceMatrix {
   Array<Scalar, 2> to_array() const { return host_copy<2, B>(storage.data(), {rows, cols}); }
 };
 
+/// A cell's state that outlives a tape: its parts, each [rows, hidden].
 template <class C, Backend B>
 using OwnedState = std::array<DeviceMatrix<B>, C::parts>;
 
+/// A copy that outlives the tape.
 template <class C, Backend B>
 OwnedState<C, B> owned(const CellState<C, B>& state) {
   OwnedState<C, B> out;
@@ -44,6 +46,7 @@ OwnedState<C, B> owned(const CellState<C, B>& state) {
   return out;
 }
 
+/// The states of all layers as constants on a tape, which must not outlive them.
 template <class C, Backend B>
 std::vector<CellState<C, B>> on_tape(Tape<B>& tape, const std::vector<OwnedState<C, B>>& layers) {
   std::vector<CellState<C, B>> out(layers.size());

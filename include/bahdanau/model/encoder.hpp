@@ -61,6 +61,7 @@ class RecurrentEncoder {
         }
   }
 
+  /// Runs over the sentences and fills `out`: outputs [valid tokens, directions · hidden] and last states.
   template <Backend B>
   void run(Tape<B>& tape, const EncoderInput& input, Encoding<C, B>& out) const {
     pack(input, out);

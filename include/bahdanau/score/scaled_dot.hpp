@@ -24,6 +24,7 @@ struct ScaledDot {
     return {};
   }
 
+  /// The keys [keys, d] as they are: there is nothing to prepare.
   template <Backend B>
   static Variable<B> prepare(const Weights&, const Variable<B>& keys) {
     return keys;

@@ -26,6 +26,11 @@ namespace bahdanau::detail {
   fail("Thrust, " + std::string(doing), "success", what);
 }
 
+[[noreturn]] inline void fail_without_memory(std::string_view doing, std::string_view what) {
+  fail("Thrust, " + std::string(doing), "enough device memory", what,
+       "use smaller batches or a smaller model");
+}
+
 /// Runs f; what Thrust throws becomes an `Error` that says what was being done.
 template <class F>
 auto on_device(std::string_view doing, F f) {
@@ -34,8 +39,7 @@ auto on_device(std::string_view doing, F f) {
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
-    fail("Thrust, " + std::string(doing), "enough device memory", "none left",
-         "use smaller batches or a smaller model");
+    fail_without_memory(doing, "none left");
   } catch (const std::exception& error) {
     fail_on_device(doing, error.what());
   }

@@ -36,7 +36,7 @@ function(bahdanau_thrust_target name system)
     return()
   endif()
   if(CMAKE_CUDA_COMPILER)
-    list(APPEND libraries CUDA::cublas CUDA::cudart)
+    list(APPEND libraries CUDA::cublas)  # the runtime comes with the language
   endif()
   foreach(library IN LISTS libraries)
     if(NOT TARGET ${library})

@@ -1,12 +1,24 @@
 // What a Thrust backend asks of its device: copies, launches and memory of training and decoding, counted;
-// and what becomes of a device that refuses.
+// and what becomes of a device that refuses. All on OMP, with memory that host code cannot reach: what read
+// or wrote an array past the backend would end the program here, as it would on a GPU.
+#include <array>
+#include <bit>
+#include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include <sys/mman.h>
+#include <thrust/system/omp/execution_policy.h>
+#include <unistd.h>
 
 #include <bahdanau/backend/thrust.hpp>
 #include <bahdanau/bahdanau.hpp>
@@ -65,7 +77,107 @@ struct Counting {
   }
 };
 
-using Backend = bd::Thrust<float, thrust::device_system_tag, Counting>;
+/// Memory that only work on the device reaches, as on a GPU: at all other times it is shut.
+class Fence {
+ public:
+  struct Open {
+    Open() { protect(PROT_READ | PROT_WRITE); }
+    ~Open() { protect(PROT_NONE); }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+  };
+  static void* allocate(std::size_t bytes) {
+    if (used_ + bytes > room) throw std::bad_alloc();
+    void* place = begin() + used_;
+    used_ += (bytes + 63) / 64 * 64;
+    return place;
+  }
+  static void require_inside(const void* place) {
+    const auto* p = static_cast<const char*>(place);
+    if (p != nullptr && (p < begin() || p >= begin() + room))
+      throw std::logic_error("the device was given a pointer to the host's memory");
+  }
+  /// A kernel goes to the device as bytes: where they are the address of anything, it is of the device's.
+  template <class Kernel>
+  static void require_inside_all(Kernel kernel) {
+    static_assert(std::is_trivially_copy_constructible_v<Kernel> && std::is_trivially_destructible_v<Kernel>);
+#if __has_builtin(__builtin_clear_padding)  // between the members there may be old addresses
+    __builtin_clear_padding(&kernel);
+    std::array<char*, sizeof(Kernel) / sizeof(char*)> words{};
+    std::memcpy(words.data(), &kernel, words.size() * sizeof(char*));
+    for (char* word : words)
+      if (is_mapped(word)) require_inside(word);
+#endif
+  }
+
+ private:
+  static constexpr std::size_t room = std::size_t{1} << 28U, page = 4096;
+  static inline std::size_t used_ = 0;
+
+  static char* begin() {
+    static char* const memory = [] {
+      void* place = ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (place == MAP_FAILED) throw std::bad_alloc();
+      return static_cast<char*>(place);
+    }();
+    return memory;
+  }
+  static void protect(int how) {
+    if (::mprotect(begin(), room, how) != 0) std::abort();
+  }
+  static bool is_mapped(char* place) {
+    unsigned char in_core = 0;
+    return ::mincore(place - std::bit_cast<std::uintptr_t>(place) % page, page, &in_core) == 0;
+  }
+};
+
+/// OMP with its memory behind the fence.
+struct Fenced : thrust::omp::execution_policy<Fenced> {};
+
+}  // namespace
+
+template <>
+struct bahdanau::detail::ThrustSystem<Fenced> {
+  using Omp = ThrustSystem<thrust::omp::tag>;
+  template <class U>
+  static void upload(const U* host, std::size_t n, U* device) {
+    Fence::require_inside(device);
+    const Fence::Open open;
+    Omp::upload(host, n, device);
+  }
+  template <class U>
+  static void download(const U* device, std::size_t n, U* host) {
+    Fence::require_inside(device);
+    const Fence::Open open;
+    Omp::download(device, n, host);
+  }
+  template <class F>
+  static void with_policy(std::size_t n, F f) {
+    const Fence::Open open;
+    Omp::with_policy(n, f);
+  }
+  static bool available() { return true; }
+  static void* allocate(std::size_t bytes) { return Fence::allocate(bytes); }
+  static void free(void*) {}
+  template <class T, class Kernel>
+  static void launch(std::size_t n, const Kernel& kernel) {
+    Fence::require_inside_all(kernel);
+    const Fence::Open open;
+    Omp::launch<T>(n, kernel);
+  }
+  template <class T, class... Rest>
+  static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
+                   T alpha, const T* a, std::size_t lda, std::size_t stride_a, const T* b, std::size_t ldb,
+                   std::size_t stride_b, T beta, T* c, Rest... rest) {
+    for (const T* matrix : {a, b, static_cast<const T*>(c)}) Fence::require_inside(matrix);
+    const Fence::Open open;
+    Omp::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, rest...);
+  }
+};
+
+namespace {
+
+using Backend = bd::Thrust<float, Fenced, Counting>;
 using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>;
 
 constexpr std::size_t rows = 70, width = 9;
@@ -78,6 +190,12 @@ bd::Batch batch(std::uint64_t seed = 0) {
   return {bd::test::random_sequences(rows, width, 30, seed),
           bd::test::random_sequences(rows, width, 40, seed + 9)};
 }
+
+struct Reader {
+  const float* place;
+  template <class Lanes>
+  void operator()(Lanes, std::size_t) const {}
+};
 
 /// It never ends by itself.
 void make_endless(Model& m) {
@@ -200,6 +318,26 @@ TEST_CASE("greedy decoding copies once in and once out a step", "[thrust][transf
   CHECK(longer.uploads - shorter.uploads == 10);
   CHECK(longer.downloads - shorter.downloads == 10);
   CHECK(longer.allocations == 0);
+}
+
+TEST_CASE("the host reaches no array, and kernels nothing of the host", "[thrust][memory]") {
+  // The whole program would end here if it were otherwise. So it is with all tests of this file; beam search
+  // is in no other.
+  Model m = model();
+  make_endless(m);
+  CHECK(m.translate("4 5 6", bd::Beam{.width = 3, .max_length = 5}).target.size() == 5);
+  // It would be seen:
+  const Backend::Storage<float> numbers(4);
+  std::array<int, 2> pipe{};
+  REQUIRE(::pipe(pipe.data()) == 0);
+  CHECK(::write(pipe[1], numbers.data(), 1) == -1);
+  CHECK(errno == EFAULT);
+  for (const int end : pipe) ::close(end);
+  const float here = 0;
+  CHECK(bd::test::message_of([&] { Backend::for_rows(1, Reader{&here}); }) ==
+        "Thrust, launching a kernel: expected success, got the device was given a pointer to the host's "
+        "memory");
+  CHECK(bd::test::message_of([&] { Backend::for_rows(1, Reader{numbers.data()}); }) == "nothing was thrown");
 }
 
 TEST_CASE("a device without memory is an error, and the model file stays whole", "[thrust][error]") {

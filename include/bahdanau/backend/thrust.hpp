@@ -93,7 +93,7 @@ struct Thrust {
     if (n == 0) return;
     detail::on_device("copying to the device", [&] {
       Watch::upload(n * sizeof(U));
-      thrust::copy_n(host, n, thrust::pointer<U, System>(device));
+      Device::upload(host, n, device);
     });
   }
   template <class U>
@@ -101,7 +101,7 @@ struct Thrust {
     if (n == 0) return;
     detail::on_device("copying from the device", [&] {
       Watch::download(n * sizeof(U));
-      thrust::copy_n(thrust::pointer<const U, System>(device), n, host);
+      Device::download(device, n, host);
     });
   }
   template <class U>

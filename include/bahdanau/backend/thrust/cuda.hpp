@@ -147,7 +147,7 @@ class CublasHandles {
 };
 
 template <>
-struct ThrustSystem<thrust::cuda::tag> {
+struct ThrustSystem<thrust::cuda::tag> : DeviceCopies<thrust::cuda::tag> {
   template <class F>
   static void with_policy(std::size_t, F f) {
     f(thrust::cuda::par_nosync.on(cudaStreamLegacy));

@@ -1,5 +1,5 @@
-// How work reaches one of Thrust's device systems: launches, products, memory, and errors with what was being
-// done. This, for the systems that run on the host; thrust/cuda.hpp has CUDA's.
+// How work reaches one of Thrust's device systems: copies, launches, products, memory, and errors with what
+// was being done. This, for the systems that run on the host; thrust/cuda.hpp has CUDA's.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,11 @@
 #include <string>
 #include <string_view>
 
+#include <thrust/copy.h>
 #include <thrust/detail/config.h>
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/memory.h>
 #include <thrust/system/cpp/execution_policy.h>
 
 #include <bahdanau/backend/backend.hpp>
@@ -64,9 +66,22 @@ struct RowCall {
   BAHDANAU_HOST_DEVICE void operator()(std::size_t row) const { kernel(GroupLanes<T, Group>{}, row); }
 };
 
+/// Copies between host and device.
+template <class System>
+struct DeviceCopies {
+  template <class U>
+  static void upload(const U* host, std::size_t n, U* device) {
+    thrust::copy_n(host, n, thrust::pointer<U, System>(device));
+  }
+  template <class U>
+  static void download(const U* device, std::size_t n, U* host) {
+    thrust::copy_n(thrust::pointer<const U, System>(device), n, host);
+  }
+};
+
 /// How work reaches a device; this, for the systems that run on the host.
 template <class System>
-struct ThrustSystem {
+struct ThrustSystem : DeviceCopies<System> {
   /// Calls f with the policy for n elements: few of them are done before other threads have woken up.
   template <class F>
   static void with_policy(std::size_t n, F f) {

@@ -23,6 +23,7 @@ build=${BUILD_DIR:-$root/build/benchmarks}
 native=ON
 packages=()
 cuda=OFF
+libtorch=true
 arguments=()
 while (($#)); do
   case $1 in
@@ -36,6 +37,7 @@ while (($#)); do
       ;;
     --thrust)
       arguments+=("$1")
+      libtorch=false  # no contestant here
       packages=(libtbb-dev)
       if command -v nvcc >/dev/null; then
         if nvidia-smi >/dev/null 2>&1; then cuda=ON; fi
@@ -63,7 +65,10 @@ if ! "$peers/bin/python" -c 'import numpy, safetensors, torch' 2>/dev/null; then
   python3 -m venv "$peers"
   "$peers/bin/pip" install --quiet --disable-pip-version-check torch numpy safetensors
 fi
-torch=$("$peers/bin/python" -c 'import importlib.util as i; print(i.find_spec("torch").submodule_search_locations[0])')
+torch=
+if $libtorch; then
+  torch=$("$peers/bin/python" -c 'import importlib.util as i; print(i.find_spec("torch").submodule_search_locations[0])')
+fi
 "$root/cmake/build.sh" "$root" "$build" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF \
   -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_NATIVE=$native -DBAHDANAU_TORCH_DIR="$torch" -DBAHDANAU_ENABLE_CUDA=$cuda
 exec "$peers/bin/python" "$root/benchmarks/run.py" --build "$build" "${arguments[@]}"

@@ -11,8 +11,8 @@ add_library(bahdanau_warnings INTERFACE)
 target_compile_options(bahdanau_warnings INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>"
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${BAHDANAU_WERROR}>>:-Werror>
-  # Not -Wpedantic: what nvcc hands to the host's compiler is not pedantic.
-  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>"
+  # All but -Wpedantic: nvcc marks lines in what it hands to the host's compiler by a GCC extension.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion>"
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${BAHDANAU_WERROR}>>:-Werror=all-warnings>
   # std::stable_sort of libstdc++ 12 calls a function that it deprecates, and clang says so.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)

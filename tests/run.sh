@@ -15,6 +15,6 @@ if command -v nvcc >/dev/null; then cuda=ON; else thrust=(libthrust-dev); fi
 "$root/cmake/build.sh" "$root" "$build" \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="$flags" -DBAHDANAU_BUILD_BENCHMARKS=OFF \
   -DBAHDANAU_THRUST_TESTS='CPP;OMP;TBB' -DBAHDANAU_ENABLE_CUDA=$cuda \
-  -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE=-DNDEBUG
+  -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
 cd "$build"
 exec ctest --output-on-failure --parallel "$(nproc)" "$@"

@@ -46,8 +46,8 @@ def main_table(rows):
     return [head, *lines]
 
 
-def peer_table(rows, names):
-    head = ["what", "size", "model", "unit", "ours", *names]
+def peer_table(rows, names, ours="ours"):
+    head = ["what", "size", "model", "unit", ours, *names]
     cell = lambda row, name: (
         number(row.peers[name]) + (f" ({row.notes[name]})" if row.notes.get(name) else "") if name in row.peers else "-"
     )

@@ -78,4 +78,5 @@ if __name__ == "__main__":
     else:
         if sys.argv[2:]:
             torch.set_default_device(sys.argv[2])
+            torch.backends.cudnn.allow_tf32 = False  # as precise as everybody else
         serve(keys_once=sys.argv[1] == "keys_once")

@@ -1,5 +1,6 @@
 """Training in PyTorch: the loss, the clipping and Adam of both Python peers."""
 
+import contextlib
 import copy
 
 import torch
@@ -32,6 +33,18 @@ def flat_clip(parameters):
     nn.utils.clip_grad_norm_(parameters, CLIP)
 
 
+@contextlib.contextmanager
+def without_dropout(model):
+    """Not by eval(): cuDNN computes no gradients of a layer in that mode."""
+    rates = [(layer, name, rate) for layer in model.modules() for name in ("p", "dropout")
+             if isinstance(rate := getattr(layer, name, None), float)]
+    for layer, name, _ in rates:
+        setattr(layer, name, 0.0)
+    yield
+    for layer, name, rate in rates:
+        setattr(layer, name, rate)
+
+
 class TrainTask:
     def __init__(self, model, batches, keys_once):
         self.model, self.max_length = EncoderDecoder.load(model, keys_once)
@@ -61,11 +74,10 @@ class TrainTask:
     def check(self):
         """Nats of the first batch before and after one step, without dropout; the weights are put back."""
         kept = copy.deepcopy(self.model.state_dict())
-        self.model.eval()
-        before = self.step(self.batches[0]).item()
-        with torch.inference_mode():
-            after = self.nats(self.model(self.batches[0].source, self.batches[0].inputs), self.batches[0]).item()
+        with without_dropout(self.model):
+            before = self.step(self.batches[0]).item()
+            with torch.inference_mode():
+                after = self.nats(self.model(self.batches[0].source, self.batches[0].inputs), self.batches[0]).item()
         self.model.load_state_dict(kept)
-        self.model.train()
         self.set("adam", "fused")
         return f"{before:.9g} {after:.9g}"

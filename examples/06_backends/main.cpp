@@ -1,6 +1,7 @@
 // The same program on another backend: the type after EncoderDecoder's score says where a model lives and
 // runs. Thrust is a GPU where nvcc compiles this file, and the threads of this machine else. A model moves as
-// a file.
+// a file. Without a GPU, set OMP_WAIT_POLICY=passive where other programs want the cores too: OpenMP's
+// threads wait busily.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -42,3 +42,8 @@ expect 'a known system' "BAHDANAU_THRUST_SYSTEM is OMP, TBB or CPP, not 'GPU'." 
   -DWITH_THRUST=ON -DBAHDANAU_THRUST_INCLUDE_DIR=. -DBAHDANAU_THRUST_SYSTEM=GPU
 sed -i 's/COMPONENTS thrust/COMPONENTS gpu/' CMakeLists.txt
 expect 'a known component' "bahdanau has the component 'thrust' alone, not 'gpu'." -DWITH_THRUST=ON
+
+# CUDA without a toolkit, where this project's own tests are to be compiled with it.
+CUDACXX=/nowhere/nvcc expect nvcc 'BAHDANAU_ENABLE_CUDA needs nvcc: install the CUDA toolkit' \
+  -S "$SOURCE" -DBAHDANAU_ENABLE_CUDA=ON -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF \
+  -DBAHDANAU_BUILD_BENCHMARKS=OFF

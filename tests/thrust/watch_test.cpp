@@ -1,15 +1,31 @@
 // What a Thrust backend asks of its device: copies, launches and memory of training and decoding, counted;
-// and what becomes of a device that refuses.
+// and what becomes of a device that refuses. All on OMP, with memory that host code cannot reach: what read
+// or wrote an array past the backend would end the program here, as it would on a GPU.
+#include <array>
+#include <bit>
+#include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <new>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include <sys/mman.h>
+#include <thrust/system/omp/execution_policy.h>
+#include <unistd.h>
 
 #include <bahdanau/backend/thrust.hpp>
 #include <bahdanau/bahdanau.hpp>
 
+#include "support/backends.hpp"
 #include "support/catch.hpp"
+#include "support/cell.hpp"
 #include "support/file_bytes.hpp"
 #include "support/message.hpp"
 #include "support/sequences.hpp"
@@ -24,20 +40,25 @@ struct Counts {
   std::size_t uploaded = 0, downloaded = 0;  // bytes
 };
 
-/// Counts, and refuses memory when it is told to.
+/// Counts, and refuses memory or fails when it is told to.
 struct Counting {
   static inline Counts counts;
-  static inline bool refuse = false;
+  static inline bool refuse = false, broken = false;
 
   static void upload(std::size_t bytes) {
+    work();
     ++counts.uploads;
     counts.uploaded += bytes;
   }
   static void download(std::size_t bytes) {
+    work();
     ++counts.downloads;
     counts.downloaded += bytes;
   }
-  static void launch() { ++counts.launches; }
+  static void launch() {
+    work();
+    ++counts.launches;
+  }
   static void allocation(std::size_t) {
     ++counts.allocations;
     if (refuse) throw std::bad_alloc();
@@ -49,9 +70,114 @@ struct Counting {
     f();
     return counts;
   }
+
+ private:
+  static void work() {
+    if (broken) throw std::runtime_error("an illegal memory access");
+  }
 };
 
-using Backend = bd::Thrust<float, thrust::device_system_tag, Counting>;
+/// Memory that only work on the device reaches, as on a GPU: at all other times it is shut.
+class Fence {
+ public:
+  struct Open {
+    Open() { protect(PROT_READ | PROT_WRITE); }
+    ~Open() { protect(PROT_NONE); }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+  };
+  static void* allocate(std::size_t bytes) {
+    if (used_ + bytes > room) throw std::bad_alloc();
+    void* place = begin() + used_;
+    used_ += (bytes + 63) / 64 * 64;
+    return place;
+  }
+  static void require_inside(const void* place) {
+    const auto* p = static_cast<const char*>(place);
+    if (p != nullptr && (p < begin() || p >= begin() + room))
+      throw std::logic_error("the device was given a pointer to the host's memory");
+  }
+  /// A kernel goes to the device as bytes: where they are the address of anything, it is of the device's.
+  template <class Kernel>
+  static void require_inside_all(Kernel kernel) {
+    static_assert(std::is_trivially_copy_constructible_v<Kernel> && std::is_trivially_destructible_v<Kernel>);
+#if __has_builtin(__builtin_clear_padding)  // between the members there may be old addresses
+    __builtin_clear_padding(&kernel);
+    std::array<char*, sizeof(Kernel) / sizeof(char*)> words{};
+    std::memcpy(words.data(), &kernel, words.size() * sizeof(char*));
+    for (char* word : words)
+      if (is_mapped(word)) require_inside(word);
+#endif
+  }
+
+ private:
+  static constexpr std::size_t room = std::size_t{1} << 28U, page = 4096;
+  static inline std::size_t used_ = 0;
+
+  static char* begin() {
+    static char* const memory = [] {
+      void* place = ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (place == MAP_FAILED) throw std::bad_alloc();
+      return static_cast<char*>(place);
+    }();
+    return memory;
+  }
+  static void protect(int how) {
+    if (::mprotect(begin(), room, how) != 0) std::abort();
+  }
+  static bool is_mapped(char* place) {
+    unsigned char in_core = 0;
+    return ::mincore(place - std::bit_cast<std::uintptr_t>(place) % page, page, &in_core) == 0;
+  }
+};
+
+/// OMP with its memory behind the fence.
+struct Fenced : thrust::omp::execution_policy<Fenced> {};
+
+}  // namespace
+
+template <>
+struct bahdanau::detail::ThrustSystem<Fenced> {
+  using Omp = ThrustSystem<thrust::omp::tag>;
+  template <class U>
+  static void upload(const U* host, std::size_t n, U* device) {
+    Fence::require_inside(device);
+    const Fence::Open open;
+    Omp::upload(host, n, device);
+  }
+  template <class U>
+  static void download(const U* device, std::size_t n, U* host) {
+    Fence::require_inside(device);
+    const Fence::Open open;
+    Omp::download(device, n, host);
+  }
+  template <class F>
+  static void with_policy(std::size_t n, F f) {
+    const Fence::Open open;
+    Omp::with_policy(n, f);
+  }
+  static bool available() { return true; }
+  static void* allocate(std::size_t bytes) { return Fence::allocate(bytes); }
+  static void free(void*) {}
+  template <class T, class Kernel>
+  static void launch(std::size_t n, const Kernel& kernel) {
+    Fence::require_inside_all(kernel);
+    const Fence::Open open;
+    Omp::launch<T>(n, kernel);
+  }
+  template <class T, class... Rest>
+  static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
+                   T alpha, const T* a, std::size_t lda, std::size_t stride_a, const T* b, std::size_t ldb,
+                   std::size_t stride_b, T beta, T* c, Rest... rest) {
+    for (const T* matrix : {a, b, static_cast<const T*>(c)}) Fence::require_inside(matrix);
+    const Fence::Open open;
+    Omp::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, rest...);
+  }
+};
+
+namespace {
+
+using Backend = bd::Thrust<float, Fenced, Counting>;
 using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>;
 
 constexpr std::size_t rows = 70, width = 9;
@@ -64,6 +190,12 @@ bd::Batch batch(std::uint64_t seed = 0) {
   return {bd::test::random_sequences(rows, width, 30, seed),
           bd::test::random_sequences(rows, width, 40, seed + 9)};
 }
+
+struct Reader {
+  const float* place;
+  template <class Lanes>
+  void operator()(Lanes, std::size_t) const {}
+};
 
 /// It never ends by itself.
 void make_endless(Model& m) {
@@ -105,11 +237,11 @@ TEST_CASE("a training step copies token numbers in, a loss and a norm out, and n
 
 TEST_CASE("the kernels of a training step are few, and as many for any number of sentences",
           "[thrust][launch]") {
-  const auto launches = [](std::size_t sentences) {
+  const auto launches = [](std::size_t sentences, std::size_t steps) {
     Model m = model();
     bd::Training<Model> training(m, bd::Adam{}, {.clip = 1});
     // All of one length, so that the number of steps does not depend on the number of sentences.
-    const std::vector<std::vector<bd::Token>> sources(sentences, std::vector<bd::Token>(width, 5));
+    const std::vector<std::vector<bd::Token>> sources(sentences, std::vector<bd::Token>(steps, 5));
     const bd::Batch b{bd::Sequences::from_rows(sources), bd::Sequences::from_rows(sources)};
     const auto step = [&] {
       training.loss(b);
@@ -119,13 +251,41 @@ TEST_CASE("the kernels of a training step are few, and as many for any number of
     step();
     return Counting::of(step).launches;
   };
-  const std::size_t few = launches(4), many = launches(64);
-  std::printf("kernels and products in one training step (2 layers, %zu source and %zu target steps): %zu\n",
-              width, width, many);
-  CHECK(few == many);
-  // Each of 9 steps in 2 encoder layers: a product onto its bias, and the cell; each of 9 decoder steps: the
-  // same for two layers, attention and dropout. Backwards about as many again.
-  CHECK(many < 90 * width);
+  const std::size_t many = launches(64, width), fewer_steps = launches(64, width - 1);
+  std::printf(
+      "kernels and products in one training step (2 layers, %zu source and %zu target steps): %zu, "
+      "of them %zu for each source and target step\n",
+      width, width, many, many - fewer_steps);
+  CHECK(launches(4, width) == many);
+  // Forwards, each of the four layers: a product onto its bias, and the cell. Before the decoder's: the
+  // query's product, scores, softmax, dropout, and the context beside the input. Backwards about twice as
+  // many: a product has two factors.
+  CHECK(many - fewer_steps <= 50);
+  CHECK(many <= 50 * (width + 1));
+}
+
+TEST_CASE("a fused operation is one launch", "[thrust][launch]") {
+  const auto launches = [](auto f) { return Counting::of(f).launches; };
+  const std::vector<float> numbers(24, 0.5F);
+  const auto step = [&]<class Cell>(Cell) {
+    bd::test::BoundCell<Cell, Backend> cell(3, 2);
+    auto x = cell.project(cell.tape.leaf({4, 3}, std::span(numbers).first(12)));
+    x.used_up = true;  // as in a layer: nobody else needs the product
+    bd::CellState<Cell, Backend> state;
+    for (auto& part : state) part = cell.tape.leaf({4, 2}, std::span(numbers).first(8));
+    return launches([&] { Cell::template step<Backend>(cell.w, x, state); });
+  };
+  CHECK(step(bd::Gru{}) == 3);   // a product onto its bias, and all gates
+  CHECK(step(bd::Lstm{}) == 2);  // the same; the bias is added with the gates
+  bd::Tape<Backend> tape;
+  const auto query = tape.leaf({3, 2}, std::span(numbers).first(6)),
+             keys = tape.leaf({4, 2}, std::span(numbers).first(8)),
+             w = tape.leaf({1, 2}, std::span(numbers).first(2));
+  const std::vector<bd::Index> begin = {0, 0, 2}, length = {2, 2, 2};
+  const bd::Spans<Backend> spans(tape, begin, length);
+  bd::Variable<Backend> scores;
+  CHECK(launches([&] { scores = bd::additive_scores(query, keys, w, spans.view()); }) == 1);
+  CHECK(launches([&] { bd::softmax(scores, spans.view()); }) == 1);
 }
 
 TEST_CASE("the device is asked for memory in the first steps only", "[thrust][memory]") {
@@ -160,6 +320,26 @@ TEST_CASE("greedy decoding copies once in and once out a step", "[thrust][transf
   CHECK(longer.allocations == 0);
 }
 
+TEST_CASE("the host reaches no array, and kernels nothing of the host", "[thrust][memory]") {
+  // The whole program would end here if it were otherwise. So it is with all tests of this file; beam search
+  // is in no other.
+  Model m = model();
+  make_endless(m);
+  CHECK(m.translate("4 5 6", bd::Beam{.width = 3, .max_length = 5}).target.size() == 5);
+  // It would be seen:
+  const Backend::Storage<float> numbers(4);
+  std::array<int, 2> pipe{};
+  REQUIRE(::pipe(pipe.data()) == 0);
+  CHECK(::write(pipe[1], numbers.data(), 1) == -1);
+  CHECK(errno == EFAULT);
+  for (const int end : pipe) ::close(end);
+  const float here = 0;
+  CHECK(bd::test::message_of([&] { Backend::for_rows(1, Reader{&here}); }) ==
+        "Thrust, launching a kernel: expected success, got the device was given a pointer to the host's "
+        "memory");
+  CHECK(bd::test::message_of([&] { Backend::for_rows(1, Reader{numbers.data()}); }) == "nothing was thrown");
+}
+
 TEST_CASE("a device without memory is an error, and the model file stays whole", "[thrust][error]") {
   const bd::test::TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";
@@ -187,11 +367,55 @@ TEST_CASE("a device without memory is an error, and the model file stays whole",
   CHECK(Model::load(path).translate("4 5 6").text == m.translate("4 5 6").text);  // and it goes on
 }
 
-TEST_CASE("what a device throws says what was being done", "[thrust][error]") {
-  CHECK(bd::test::message_of([] {
-          bd::detail::on_device("launching a kernel",
-                                [] { throw std::runtime_error("an illegal memory access"); });
-        }) == "Thrust, launching a kernel: expected success, got an illegal memory access");
+TEST_CASE("a device that fails is an error that says what was being done, and the model file stays whole",
+          "[thrust][error]") {
+  const bd::test::TemporaryDirectory directory;
+  const auto path = directory.path() / "model.safetensors";
+  Model m = model();
+  m.save(path);
+  const std::string before = bd::test::contents(path);
+  bd::Training<Model> training(m, bd::Adam{}, {.clip = 1});
+  const bd::Batch b = batch();
+  training.loss(b);
+  training.backward();
+  training.step();
+  const auto says = [](auto f) {
+    Counting::broken = true;
+    const std::string message = bd::test::message_of(f);
+    Counting::broken = false;
+    return message;
+  };
+  const std::string failed = ": expected success, got an illegal memory access";
+  CHECK(says([&] { training.loss(b); }) == "Thrust, copying to the device" + failed);
+  CHECK(says([&] { m.save(path); }) == "Thrust, copying from the device" + failed);
+  bd::ParameterBlock<Backend> block(m.parameters());
+  CHECK(says([&] { block.clear(); }) == "Thrust, filling an array" + failed);
+  const Backend::Storage<float> numbers(10);
+  CHECK(says([&] { Backend::Storage<float> copy(numbers); }) == "Thrust, copying on the device" + failed);
+  CHECK(says([] { Backend::for_rows(1, bd::detail::AnyRowKernel{}); }) ==
+        "Thrust, launching a kernel" + failed);
+  CHECK(bd::test::contents(path) == before);
+}
+
+TEST_CASE("an array takes room without work on the device, and its copy takes one launch",
+          "[thrust][launch]") {
+  using Numbers = Backend::Storage<float>;
+  Backend::release_memory();
+  Counting::of([] {
+    Numbers first(1000);
+    Backend::fill(first.data(), first.size(), 7);
+  });
+  const Counts made = Counting::of([] {
+    Numbers second(1000);  // the same memory
+    CHECK(bd::test::on_host<Backend>(second.data(), 1000) == std::vector<float>(1000, 7));
+    Numbers copy(second), larger(2000);
+    const float* place = copy.data();
+    copy = second;
+    CHECK(copy.data() == place);  // who points there sees the new elements
+    copy = larger;
+    CHECK(copy.size() == 2000);
+  });
+  CHECK(made.launches == 3);
 }
 
 TEST_CASE("memory that was given back is used again", "[thrust][memory]") {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <thrust/copy.h>
@@ -23,7 +24,7 @@
 namespace bahdanau {
 
 /// Sees what a Thrust backend asks of its device. This one looks away; a test hands in one that counts, or
-/// one whose `allocation` throws `std::bad_alloc` as a full device does.
+/// one that throws as a device that is full or fails does.
 struct Unwatched {
   static void upload(std::size_t /*bytes*/) {}
   static void download(std::size_t /*bytes*/) {}
@@ -50,23 +51,36 @@ struct Thrust {
    public:
     using value_type = U;
     Storage() = default;
-    explicit Storage(std::size_t n) : elements_(n) {}
-    Storage(const Storage&) = default;
-    Storage& operator=(const Storage&) = default;
+    // Room, not elements: to make those Thrust would launch a kernel of its own, and wait for it.
+    explicit Storage(std::size_t n) : size_(n) { room_.reserve(n); }
+    Storage(const Storage& other) : Storage(other.size()) { copy(other.data(), size_, data()); }
     // Elements stay where they are: others point to them.
-    Storage(Storage&& other) noexcept { elements_.swap(other.elements_); }
+    Storage(Storage&& other) noexcept { swap(other); }
+    Storage& operator=(const Storage& other) {
+      if (size_ == other.size_)
+        copy(other.data(), size_, data());
+      else
+        *this = Storage(other);
+      return *this;
+    }
     Storage& operator=(Storage&& other) noexcept {
-      elements_.swap(other.elements_);
+      swap(other);
       return *this;
     }
     ~Storage() = default;
 
-    U* data() { return thrust::raw_pointer_cast(elements_.data()); }
-    const U* data() const { return thrust::raw_pointer_cast(elements_.data()); }
-    std::size_t size() const { return elements_.size(); }
+    U* data() { return thrust::raw_pointer_cast(room_.data()); }
+    const U* data() const { return thrust::raw_pointer_cast(room_.data()); }
+    std::size_t size() const { return size_; }
 
    private:
-    thrust::device_vector<U, detail::UninitializedAllocator<U, System, Watch>> elements_;
+    void swap(Storage& other) noexcept {
+      room_.swap(other.room_);
+      std::swap(size_, other.size_);
+    }
+
+    thrust::device_vector<U, detail::DeviceAllocator<U, System, Watch>> room_;
+    std::size_t size_ = 0;
   };
 
   /// Whether there is a device to run on.
@@ -77,30 +91,25 @@ struct Thrust {
   template <class U>
   static void upload(const U* host, std::size_t n, U* device) {
     if (n == 0) return;
-    Watch::upload(n * sizeof(U));
-    detail::on_device("copying to the device",
-                      [&] { thrust::copy_n(host, n, thrust::pointer<U, System>(device)); });
+    detail::on_device("copying to the device", [&] {
+      Watch::upload(n * sizeof(U));
+      Device::upload(host, n, device);
+    });
   }
   template <class U>
   static void download(const U* device, std::size_t n, U* host) {
     if (n == 0) return;
-    Watch::download(n * sizeof(U));
-    detail::on_device("copying from the device",
-                      [&] { thrust::copy_n(thrust::pointer<const U, System>(device), n, host); });
-  }
-  static void copy(const T* from, std::size_t n, T* to) {
-    if (n == 0) return;
-    Watch::launch();
-    detail::on_device("copying on the device", [&] {
-      Device::with_policy(n, [&](const auto& policy) { thrust::copy_n(policy, from, n, to); });
+    detail::on_device("copying from the device", [&] {
+      Watch::download(n * sizeof(U));
+      Device::download(device, n, host);
     });
+  }
+  template <class U>
+  static void copy(const U* from, std::size_t n, U* to) {
+    spread("copying on the device", n, [&](const auto& policy) { thrust::copy_n(policy, from, n, to); });
   }
   static void fill(T* out, std::size_t n, T value) {
-    if (n == 0) return;
-    Watch::launch();
-    detail::on_device("filling an array", [&] {
-      Device::with_policy(n, [&](const auto& policy) { thrust::fill_n(policy, out, n, value); });
-    });
+    spread("filling an array", n, [&](const auto& policy) { thrust::fill_n(policy, out, n, value); });
   }
 
   static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
@@ -113,16 +122,20 @@ struct Thrust {
                            const T* b, std::size_t ldb, std::size_t stride_b, T beta, T* c, std::size_t ldc,
                            std::size_t stride_c, std::size_t count) {
     if (m == 0 || n == 0 || count == 0) return;
-    Watch::launch();
-    Device::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,
-                 stride_c, count);
+    detail::on_device("a matrix product", [&] {
+      Watch::launch();
+      Device::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,
+                   stride_c, count);
+    });
   }
 
   template <class Kernel>
   static void for_rows(std::size_t rows, Kernel kernel) {
     if (rows == 0) return;
-    Watch::launch();
-    detail::on_device("launching a kernel", [&] { Device::template launch<T>(rows, kernel); });
+    detail::on_device("launching a kernel", [&] {
+      Watch::launch();
+      Device::template launch<T>(rows, kernel);
+    });
   }
 
   static void column_sum(std::size_t rows, std::size_t cols, const T* x, std::size_t stride, T* out) {
@@ -135,12 +148,8 @@ struct Thrust {
   template <class F>
   static void tabulate(std::size_t rows, std::size_t cols, F f, T* out) {
     const std::size_t n = rows * cols;
-    if (n == 0) return;
-    Watch::launch();
     const detail::TableEntry<T, F> entry{f, cols};
-    detail::on_device("filling a table", [&] {
-      Device::with_policy(n, [&](const auto& policy) { thrust::tabulate(policy, out, out + n, entry); });
-    });
+    spread("filling a table", n, [&](const auto& policy) { thrust::tabulate(policy, out, out + n, entry); });
   }
 
   static double sum(std::size_t n, const T* x) { return add_up<pointwise::Identity>(n, x); }
@@ -148,6 +157,16 @@ struct Thrust {
 
  private:
   using Device = detail::ThrustSystem<System>;
+
+  /// One algorithm of Thrust over n elements.
+  template <class F>
+  static void spread(std::string_view doing, std::size_t n, F f) {
+    if (n == 0) return;
+    detail::on_device(doing, [&] {
+      Watch::launch();
+      Device::with_policy(n, f);
+    });
+  }
 
   /// One launch that leaves a few partial sums, one copy of them, and the rest on the host.
   template <class F>

@@ -13,7 +13,6 @@
 #include <concepts>
 #include <cstddef>
 #include <mutex>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +31,9 @@ namespace bahdanau::detail {
 inline void check_cuda(cudaError_t status, std::string_view doing) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // or it would be reported again by whoever comes next
-  fail_on_device(doing, std::string(cudaGetErrorName(status)) + " (" + cudaGetErrorString(status) + ")");
+  const std::string what = std::string(cudaGetErrorName(status)) + " (" + cudaGetErrorString(status) + ")";
+  if (status == cudaErrorMemoryAllocation) fail_without_memory(doing, what);
+  fail_on_device(doing, what);
 }
 
 inline void check_cublas(cublasStatus_t status, std::string_view doing) {
@@ -146,7 +147,7 @@ class CublasHandles {
 };
 
 template <>
-struct ThrustSystem<thrust::cuda::tag> {
+struct ThrustSystem<thrust::cuda::tag> : DeviceCopies<thrust::cuda::tag> {
   template <class F>
   static void with_policy(std::size_t, F f) {
     f(thrust::cuda::par_nosync.on(cudaStreamLegacy));
@@ -160,12 +161,7 @@ struct ThrustSystem<thrust::cuda::tag> {
 
   static void* allocate(std::size_t bytes) {
     void* place = nullptr;
-    const cudaError_t status = cudaMalloc(&place, bytes);
-    if (status == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
-      throw std::bad_alloc();
-    }
-    check_cuda(status, "allocating " + text(bytes) + " bytes");
+    check_cuda(cudaMalloc(&place, bytes), "allocating " + text(bytes) + " bytes");
     return place;
   }
   static void free(void* place) { (void)cudaFree(place); }

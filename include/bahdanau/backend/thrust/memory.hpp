@@ -1,5 +1,5 @@
-// Where the arrays of a Thrust backend get their memory: from a cache in front of the device.
-// New elements are left as they are.
+// Where the arrays of a Thrust backend get their memory: from a cache in front of the device, which each
+// system and watcher has one of.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace bahdanau::detail {
 
-/// Where device arrays get their memory: from a cache that lives as long as the program.
+/// Memory from a cache that lives as long as the program.
 template <class System, class Watch>
 class DeviceResource final : public thrust::mr::memory_resource<thrust::pointer<void, System>> {
  public:
@@ -41,14 +41,7 @@ class DeviceResource final : public thrust::mr::memory_resource<thrust::pointer<
   }
 };
 
-/// Leaves new elements as they are.
 template <class U, class System, class Watch>
-struct UninitializedAllocator : thrust::mr::stateless_resource_allocator<U, DeviceResource<System, Watch>> {
-  template <class V>
-  struct rebind {
-    using other = UninitializedAllocator<V, System, Watch>;
-  };
-  BAHDANAU_HOST_DEVICE void construct(U*) {}
-};
+using DeviceAllocator = thrust::mr::stateless_resource_allocator<U, DeviceResource<System, Watch>>;
 
 }  // namespace bahdanau::detail

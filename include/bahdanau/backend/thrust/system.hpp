@@ -1,5 +1,5 @@
-// How work reaches one of Thrust's device systems: launches, products, memory, and errors with what was being
-// done. This, for the systems that run on the host; thrust/cuda.hpp has CUDA's.
+// How work reaches one of Thrust's device systems: copies, launches, products, memory, and errors with what
+// was being done. This, for the systems that run on the host; thrust/cuda.hpp has CUDA's.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,11 @@
 #include <string>
 #include <string_view>
 
+#include <thrust/copy.h>
 #include <thrust/detail/config.h>
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/memory.h>
 #include <thrust/system/cpp/execution_policy.h>
 
 #include <bahdanau/backend/backend.hpp>
@@ -26,6 +28,11 @@ namespace bahdanau::detail {
   fail("Thrust, " + std::string(doing), "success", what);
 }
 
+[[noreturn]] inline void fail_without_memory(std::string_view doing, std::string_view what) {
+  fail("Thrust, " + std::string(doing), "enough device memory", what,
+       "use smaller batches or a smaller model");
+}
+
 /// Runs f; what Thrust throws becomes an `Error` that says what was being done.
 template <class F>
 auto on_device(std::string_view doing, F f) {
@@ -34,8 +41,7 @@ auto on_device(std::string_view doing, F f) {
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
-    fail("Thrust, " + std::string(doing), "enough device memory", "none left",
-         "use smaller batches or a smaller model");
+    fail_without_memory(doing, "none left");
   } catch (const std::exception& error) {
     fail_on_device(doing, error.what());
   }
@@ -60,9 +66,22 @@ struct RowCall {
   BAHDANAU_HOST_DEVICE void operator()(std::size_t row) const { kernel(GroupLanes<T, Group>{}, row); }
 };
 
+/// Copies between host and device.
+template <class System>
+struct DeviceCopies {
+  template <class U>
+  static void upload(const U* host, std::size_t n, U* device) {
+    thrust::copy_n(host, n, thrust::pointer<U, System>(device));
+  }
+  template <class U>
+  static void download(const U* device, std::size_t n, U* host) {
+    thrust::copy_n(thrust::pointer<const U, System>(device), n, host);
+  }
+};
+
 /// How work reaches a device; this, for the systems that run on the host.
 template <class System>
-struct ThrustSystem {
+struct ThrustSystem : DeviceCopies<System> {
   /// Calls f with the policy for n elements: few of them are done before other threads have woken up.
   template <class F>
   static void with_policy(std::size_t n, F f) {

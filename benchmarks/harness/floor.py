@@ -19,7 +19,7 @@ def floor_report(bench):
     floor.ask("load", size.embed, size.hidden, size.vocabulary, size.steps)
     ours.run(1), floor.run(1)
     times = {OURS: [], FLOOR: []}
-    in_turns([ours, floor], times, {OURS: 1, FLOOR: 1}, 5 if bench.quick else 15)
+    in_turns([ours, floor], times, {OURS: 1, FLOOR: 1}, 3 if bench.quick else 15)
     ms = {name: statistics.median(list_) for name, list_ in times.items()}
     gigaflops = float(floor.ask("check"))
     ratio = ms[OURS] / ms[FLOOR]

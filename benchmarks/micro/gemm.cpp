@@ -28,12 +28,14 @@ void print(const Shape& s, const std::string& what, double ns) {
             2 * static_cast<double>(s.m * s.n * s.k) / ns, "GFLOP/s");
 }
 
+// A template, so that a backend that does not pack need not have the functions.
+template <class B>
 void measure(const Shape& s) {
   const auto a = random_numbers(s.m * s.k, 1), b = random_numbers(s.k * s.n, 2);
   std::vector<float> c(s.m * s.n);
   const std::size_t lda = s.a == bd::Transpose::yes ? s.m : s.k, ldb = s.b == bd::Transpose::yes ? s.k : s.n;
   const auto multiply = [&] {
-    Cpu::gemm(s.a, s.b, s.m, s.n, s.k, 1, a.data(), lda, b.data(), ldb, 0, c.data(), s.n);
+    B::gemm(s.a, s.b, s.m, s.n, s.k, 1, a.data(), lda, b.data(), ldb, 0, c.data(), s.n);
   };
   const bool small = s.m * s.n * s.k < 200'000'000;
   const auto expected = small ? plain_product(s, a, b) : std::vector<double>{};
@@ -41,13 +43,12 @@ void measure(const Shape& s) {
   require_close(s.what, c.data(), expected);
   print(s, std::string("gemm, ") + s.what, nanoseconds(multiply));
 
-  if constexpr (bd::PackingBackend<Cpu>) {
+  if constexpr (bd::PackingBackend<B>) {
     if (s.a == bd::Transpose::yes) return;  // weights are packed, and stand on the right
-    std::vector<float> packed(Cpu::packed_size(s.k, s.n));
-    const auto pack = [&] { Cpu::pack(s.b, s.k, s.n, b.data(), ldb, packed.data()); };
-    pack();
+    typename B::template Storage<float> packed(B::packed_size(s.k, s.n));
+    B::pack(s.b, s.k, s.n, b.data(), ldb, packed.data());
     const auto multiply_packed = [&] {
-      Cpu::gemm_packed(s.m, s.n, s.k, a.data(), lda, packed.data(), nullptr, 0, c.data(), s.n);
+      B::gemm_packed(s.m, s.n, s.k, a.data(), lda, packed.data(), nullptr, 0, c.data(), s.n);
     };
     multiply_packed();
     require_close(s.what, c.data(), expected);
@@ -65,7 +66,7 @@ void measure_gemm() {
         Shape{"large recurrent, dW", 1536, 512, 960, yes, no},
         Shape{"large recurrent, one row", 1, 1536, 512, no, yes},
         Shape{"large dense", 960, 10000, 512, no, yes}})
-    measure(s);
+    measure<Cpu>(s);
 }
 
 }  // namespace benchmark

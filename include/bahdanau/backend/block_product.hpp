@@ -23,9 +23,9 @@ class BlockProduct {
   /// Whether this is faster than BLAS: it is by a tenth on vectors of 64 bytes, and as much slower on those
   /// of 32, for which OpenBLAS's kernels are at the processor's limit.
   static constexpr bool worthwhile = Panels::worthwhile && Panels::vector_bytes == 64;
-  /// Whether B is used often enough to be laid out for it.
+  /// Whether B is used often enough to be laid out for it, and fills a panel.
   static constexpr bool pays(std::size_t m, std::size_t n, std::size_t k) {
-    return m >= 32 && n >= 16 && k > 0;
+    return m >= 32 && n >= Panels::tile_columns && k > 0;
   }
 
   static void multiply(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,

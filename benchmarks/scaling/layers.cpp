@@ -8,7 +8,7 @@ namespace benchmark {
 bool check_layers() {
   std::vector<Setting> settings;
   for (const std::size_t layers : {1U, 2U, 3U, 4U}) settings.push_back({.layers = layers});
-  const auto ms = milliseconds_a_batch(settings, 5);
+  const auto ms = milliseconds_a_batch(settings, 11);
   std::printf("layers\n%10s %12s %12s %12s\n", "layers", "ms/batch", "ms/layer", "ms more");
   for (std::size_t i = 0; i < ms.size(); ++i)
     std::printf("%10zu %12.1f %12.1f %12.1f\n", i + 1, ms[i], ms[i] / static_cast<double>(i + 1),

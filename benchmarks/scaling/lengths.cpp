@@ -10,7 +10,7 @@ namespace benchmark {
 bool check_lengths() {
   std::vector<Setting> settings;
   for (const std::size_t source : {10U, 25U, 50U, 75U, 100U}) settings.push_back({.source = source});
-  const auto ms = milliseconds_a_batch(settings, 5);
+  const auto ms = milliseconds_a_batch(settings, 11);
   std::printf("source lengths\n%10s %12s %14s\n", "tokens", "ms/batch", "ms more/token");
   for (std::size_t i = 0; i < ms.size(); ++i)
     std::printf(

@@ -17,7 +17,7 @@ bool check_threads() {
     s.threads = 1;
     Setting two = s;
     two.threads = 2;
-    const auto ms = milliseconds_a_batch({s, two}, 5);
+    const auto ms = milliseconds_a_batch({s, two}, 7);
     std::printf("threads, hidden %zu: %.1f ms with one, %.1f ms with two\n", s.hidden, ms[0], ms[1]);
     good = verdict("speed-up", ms[0] / ms[1], "at least", 1.7) && good;
   }

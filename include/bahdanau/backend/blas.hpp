@@ -2,6 +2,7 @@
 // Threads belong to the caller: while a `SingleThreaded` lives, BLAS keeps to the calling thread.
 #pragma once
 
+#include <algorithm>
 #include <complex>  // which the bindings use and do not include
 #include <cstddef>
 #include <limits>
@@ -9,13 +10,15 @@
 #include <type_traits>
 
 // The order matters: the configuration says that there is a CBLAS, without it the bindings multiply by hand.
-// One product of the bindings' many: all of them would take half a second to compile.
+// Two products of the bindings' many: all of them would take half a second to compile.
 // clang-format off
 #include <xtensor-blas/xblas_config.hpp>
 #include <xflens/cxxblas/drivers/drivers.h>
 #include <xflens/cxxblas/typedefs.h>
+#include <xflens/cxxblas/level2/gemv.h>
 #include <xflens/cxxblas/level3/gemm.h>
 #include <xflens/cxxblas/drivers/drivers.tcc>
+#include <xflens/cxxblas/level2/gemv.tcc>
 #include <xflens/cxxblas/level3/gemm.tcc>
 // clang-format on
 
@@ -50,6 +53,14 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
   if (m == 0 || n == 0) return;
   const auto op = [](Transpose t) { return t == Transpose::yes ? cxxblas::Trans : cxxblas::NoTrans; };
   using detail::extent;
+  if (m == 1 && k > 0) {  // OpenBLAS's gemm would lay all of B out for this one row
+    const bool turned = transpose_b == Transpose::yes;
+    if (beta == T(0)) std::fill_n(c, n, T(0));  // which may hold anything: 0 · NaN is no 0
+    cxxblas::gemv<int>(cxxblas::RowMajor, op(turned ? Transpose::no : Transpose::yes), extent(turned ? n : k),
+                       extent(turned ? k : n), alpha, b, extent(ldb), a,
+                       transpose_a == Transpose::yes ? extent(lda) : 1, beta == T(0) ? T(1) : beta, c, 1);
+    return;
+  }
   cxxblas::gemm<int>(cxxblas::RowMajor, op(transpose_a), op(transpose_b), extent(m), extent(n), extent(k),
                      alpha, a, extent(lda), b, extent(ldb), beta, c, extent(ldc));
 }

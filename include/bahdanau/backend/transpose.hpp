@@ -9,7 +9,7 @@
 
 namespace bahdanau::detail {
 
-#if defined(__has_builtin)
+#if defined(__has_builtin) && !defined(__CUDACC__)  // nvcc garbles the pack of indices
 #if __has_builtin(__builtin_shufflevector)
 #define BAHDANAU_HAS_SHUFFLE 1
 #endif

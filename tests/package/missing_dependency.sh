@@ -4,10 +4,10 @@ set -euo pipefail
 
 cp "$SOURCE"/test_package/{CMakeLists.txt,test_package.cpp} .
 
-# expect what sentence options... : CMake, with these options, stops with the sentence.
+# expect what sentence options... : CMake, with these options, stops with the sentence. FROM: where the project is.
 expect() {
   local output what=$1 sentence=$2
-  if output=$("$CMAKE" -S . -B "build-$what" -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_CXX_COMPILER_WORKS=ON \
+  if output=$("$CMAKE" -S "${FROM:-.}" -B "build-$what" -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_CXX_COMPILER_WORKS=ON \
     "${@:3}" 2>&1); then
     echo "expected an error without $what"
     exit 1
@@ -44,6 +44,5 @@ sed -i 's/COMPONENTS thrust/COMPONENTS gpu/' CMakeLists.txt
 expect 'a known component' "bahdanau has the component 'thrust' alone, not 'gpu'." -DWITH_THRUST=ON
 
 # CUDA without a toolkit, where this project's own tests are to be compiled with it.
-CUDACXX=/nowhere/nvcc expect nvcc 'BAHDANAU_ENABLE_CUDA needs nvcc: install the CUDA toolkit' \
-  -S "$SOURCE" -DBAHDANAU_ENABLE_CUDA=ON -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF \
-  -DBAHDANAU_BUILD_BENCHMARKS=OFF
+FROM=$SOURCE CUDACXX=/nowhere/nvcc expect nvcc 'BAHDANAU_ENABLE_CUDA needs nvcc: install the CUDA toolkit' \
+  -DBAHDANAU_ENABLE_CUDA=ON -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF

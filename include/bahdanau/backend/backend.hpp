@@ -94,8 +94,6 @@ concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in
 /// 3. The bits of a row of C depend on the same row of A alone, not on m.
 /// 4. Columns from a multiple of `packed_columns` on are a packed matrix too: they begin at packed + first ·
 ///    k.
-/// 5. `gemm_once(op, m, n, k, a, lda, b, ldb, addend, stride, c, ldc)` is `gemm_packed` with op(b), which it
-///    lays out itself: for many rows and a matrix that is used no more.
 template <class B>
 concept PackingBackend = Backend<B> &&
     requires(typename B::Scalar* out, const typename B::Scalar* in, std::size_t n) {
@@ -103,6 +101,16 @@ concept PackingBackend = Backend<B> &&
   { B::packed_size(n, n) } -> std::convertible_to<std::size_t>;
   B::pack(Transpose::no, n, n, in, n, out);
   B::gemm_packed(n, n, n, in, n, in, in, n, out, n);
+};
+
+/// A backend that lays a matrix out faster than BLAS does even where it is used once. Models: `Xtensor<T>`
+/// where it is compiled for vectors of 64 bytes.
+///
+/// `gemm_once(op, m, n, k, a, lda, b, ldb, addend, stride, c, ldc)` computes `C = A op(B) + addend`; the
+/// addend and the bits of a row are as with `gemm_packed`.
+template <class B>
+concept BlockingBackend = Backend<B> &&
+    requires(typename B::Scalar* out, const typename B::Scalar* in, std::size_t n) {
   B::gemm_once(Transpose::no, n, n, n, in, n, in, n, in, n, out, n);
 };
 

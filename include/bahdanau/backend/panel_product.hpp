@@ -15,8 +15,8 @@ namespace bahdanau::detail {
 
 /// C [m, n] = A [m, k] B [k, n] + addend, with B in panels.
 ///
-/// Every element of C is one chain of fused multiply-adds in the order of k, whatever m is and wherever its
-/// row lies: so the bits of a row do not depend on the other rows, as those of BLAS do.
+/// Every element of C is a chain of fused multiply-adds in the order of k, one for each block of it, whatever
+/// m is and wherever its row lies: so the bits of a row do not depend on the other rows, as those of BLAS do.
 template <class T, class InstructionSet = xsimd::default_arch>
 class PanelProduct {
   using Vector = xsimd::batch<T, InstructionSet>;

@@ -51,5 +51,6 @@ class SquareTranspose {
   }
 #endif
 };
+#undef BAHDANAU_HAS_SHUFFLE
 
 }  // namespace bahdanau::detail

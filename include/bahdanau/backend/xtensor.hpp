@@ -258,14 +258,8 @@ struct Xtensor {
 
   static void gemm_once(Transpose op, std::size_t m, std::size_t n, std::size_t k, const T* a,
                         std::size_t lda, const T* b, std::size_t ldb, const T* addend, std::size_t stride,
-                        T* c, std::size_t ldc) requires Panels::worthwhile {
-    if constexpr (Blocks::worthwhile) {
-      Blocks::multiply(Transpose::no, op, m, n, k, a, lda, b, ldb, {addend, stride}, c, ldc);
-    } else {
-      if (addend != nullptr && addend != c)
-        for (std::size_t i = 0; i < m; ++i) std::copy_n(addend + i * stride, n, c + i * ldc);
-      blas::gemm(Transpose::no, op, m, n, k, T(1), a, lda, b, ldb, T(addend != nullptr), c, ldc);
-    }
+                        T* c, std::size_t ldc) requires Blocks::worthwhile {
+    Blocks::multiply(Transpose::no, op, m, n, k, a, lda, b, ldb, {addend, stride}, c, ldc);
   }
 
   template <class Kernel>

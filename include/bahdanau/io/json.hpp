@@ -217,7 +217,7 @@ class JsonReader {
     buffer_.append(bytes.data(), bytes.data() + count);
   }
 
-  // The four digits of \uXXXX.
+  // The four digits after \u.
   utf8proc_int32_t read_unit() {
     if (!take('u')) refuse_syntax();
     utf8proc_int32_t value = 0;

@@ -151,8 +151,9 @@ class OutputLoss {
   void compute_logits(std::size_t first, std::size_t end, const Layer& layer, Classes some) {
     for_runs(first, end, layer, [&](const Piece& start, std::size_t rows) {
       Scalar* logits = logits_.data() + start.logits + some.first;
-      const WeightMatrix<B> part{layer.weight + some.first * layer.hidden, layer.hidden, some.count,
-                                 layer.hidden, Transpose::yes};
+      WeightMatrix<B> part = layer.forward();
+      part.data += some.first * layer.hidden;
+      part.n = some.count;
       multiply<B>(part, {start.rows.h, rows, layer.hidden}, Onto::bias, layer.bias + some.first, logits,
                   layer.classes);
     });

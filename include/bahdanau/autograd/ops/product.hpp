@@ -96,7 +96,7 @@ template <Backend B>
 void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x, Onto onto,
               const typename B::Scalar* bias, typename B::Scalar* y, std::size_t stride) {
   using T = typename B::Scalar;
-  if constexpr (PackingBackend<B>) {
+  if constexpr (BlockingBackend<B>) {
     const auto* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
     B::gemm_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend,
                  onto == Onto::result ? stride : 0, y, stride);

@@ -123,6 +123,34 @@ TEST_CASE("training gives the same bits whatever was in memory before", "[train]
   CHECK(weights(false, 100) == expected);
 }
 
+TEST_CASE("a validation anywhere, or a loss that nobody follows, changes no gradient", "[train][gradient]") {
+  Model<bd::test::TestBackend<float>> model({.embed = 12, .hidden = 48, .layers = 2}, numbered(30, 33, 10),
+                                            5);
+  const bd::Batch other{random_sequences(90, 10, 30, 3), random_sequences(90, 10, 33, 4)};
+  const auto gradients = [&](auto before, auto between, auto after) {
+    bd::Training training(model, bd::Adam{}, {.clip = 1});
+    before(training);
+    training.loss(batch());
+    between(training);
+    training.backward();
+    after(training);
+    return bd::test::numbers_of(training.gradients());
+  };
+  const auto nothing = [](auto&) {};
+  const auto validate = [&](auto& training) { training.evaluate(other); };
+  const auto lose = [&](auto& training) { training.loss(other); };
+  const auto train = [&](auto& training) {
+    training.loss(other);
+    training.backward();
+  };
+  const std::vector<float> expected = gradients(nothing, nothing, nothing);
+  CHECK(gradients(validate, nothing, nothing) == expected);
+  CHECK(gradients(nothing, validate, nothing) == expected);
+  CHECK(gradients(nothing, nothing, validate) == expected);
+  CHECK(gradients(lose, nothing, nothing) == expected);
+  CHECK(gradients(train, nothing, nothing) == expected);
+}
+
 TEST_CASE("dropout draws new masks for every batch and none without a rate", "[train][dropout]") {
   Model<bd::test::TestBackend<double>> model({.embed = 5, .hidden = 6, .layers = 2, .dropout = 0.5F},
                                              numbered(30, 33, 10), 5);

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <bahdanau/autograd/lent_room.hpp>
+
 namespace bahdanau::detail {
 
 /// A bump allocator over `Storage` (constructible from a count, `data()`, `size()`); pointers stay valid
@@ -14,6 +16,9 @@ template <class Storage>
 class Arena {
  public:
   using Element = typename Storage::value_type;
+
+  /// Takes its memory from `room`, if given, for as long as that has some. It must outlive the arena.
+  explicit Arena(LentRoom<Element>* room = nullptr) : room_(room) {}
 
   /// Uninitialised room for n elements, starting on a 64-byte boundary of its chunk.
   Element* allocate(std::size_t n) { return allocate_next(round_up(n)); }
@@ -26,24 +31,23 @@ class Arena {
       used_ = 0;
     }
     if (current_ == chunks_.size()) {
-      const std::size_t last = chunks_.empty() ? 0 : chunks_.back().size();
-      chunks_.emplace_back(std::max({needed, 2 * last, smallest_chunk}));
+      const std::size_t usual = chunks_.empty() ? wanted_ : 2 * chunks_.back().size();
+      chunks_.emplace_back(std::max({needed, usual, smallest_chunk}), room_);
     }
     Element* place = chunks_[current_].data() + used_;
     used_ += needed;
     return place;
   }
 
-  /// Forgets all allocations; what took several chunks takes one next time. Says whether it was so.
+  /// Forgets all allocations; what took several chunks takes one next time. Says whether it was so: then the
+  /// memory is given back already, and taken again with the next allocation.
   bool reset() {
     const bool several = chunks_.size() > 1;
     if (several) {
       std::size_t total = used_;
       for (const std::size_t filled : filled_) total += filled;
-      // Some more, so that a batch that is a little longer still fits.
-      const std::size_t room = total + total / 8;
+      wanted_ = total + total / 16;  // some more, so that a batch that is a little longer still fits
       chunks_.clear();
-      chunks_.emplace_back(room);
     }
     filled_.clear();
     current_ = used_ = 0;
@@ -62,7 +66,7 @@ class Arena {
 
   std::size_t capacity() const {
     std::size_t total = 0;
-    for (const Storage& chunk : chunks_) total += chunk.size();
+    for (const LentStorage<Storage>& chunk : chunks_) total += chunk.size();
     return total;
   }
 
@@ -73,9 +77,10 @@ class Arena {
     return (n + step - 1) / step * step;
   }
 
-  std::vector<Storage> chunks_;
+  LentRoom<Element>* room_;
+  std::vector<LentStorage<Storage>> chunks_;
   std::vector<std::size_t> filled_;  // how much of each chunk before the current one is in use
-  std::size_t current_ = 0, used_ = 0;
+  std::size_t current_ = 0, used_ = 0, wanted_ = 0;
 };
 
 }  // namespace bahdanau::detail

@@ -30,6 +30,9 @@ class LaneRooms {
  public:
   using Scalar = typename B::Scalar;
 
+  /// Gradients that nothing but adjoints reads lie in `room`, if given.
+  explicit LaneRooms(LentRoom<Scalar>* room = nullptr) : room_(room) {}
+
   struct Place {
     Scalar *value, *gradient;
   };
@@ -85,9 +88,12 @@ class LaneRooms {
   Room& find(const Lane<B>& lane) {
     for (Room& room : rooms_)
       if (room.lane == lane) return room;
-    return rooms_.emplace_back(Room{lane, {}, {}, nullptr, 0});
+    // A product's gradient is needed longer: for that of its weight, which is put off.
+    const bool lasts = lane.kind == Lane<B>::Kind::product;
+    return rooms_.emplace_back(Room{lane, Numbers(), Numbers(lasts ? nullptr : room_), nullptr, 0});
   }
 
+  LentRoom<Scalar>* room_;
   std::vector<Room> rooms_;  // a few for each weight
 };
 

@@ -36,8 +36,10 @@ class Tape {
   using Scalar = typename B::Scalar;
   enum class Mode : bool { record, infer };
 
-  /// A tape without parameters, for expressions over `leaf` variables.
-  explicit Tape(Mode mode = Mode::record) : recording_(mode == Mode::record) {}
+  /// A tape without parameters, for expressions over `leaf` variables. Gradients that nothing but adjoints
+  /// reads lie in `room`, if given, which must outlive the tape.
+  explicit Tape(Mode mode = Mode::record, detail::LentRoom<Scalar>* room = nullptr)
+      : recording_(mode == Mode::record), room_(room), passing_(room), lanes_(room) {}
 
   /// A tape for inference with a model's weights: nothing is recorded.
   explicit Tape(const WeightBinding<B>& binding) : recording_(false) { weights_.bind(binding); }
@@ -59,6 +61,13 @@ class Tape {
   Variable<B> variable(Shape shape) {
     Variable<B> v = constant(shape);
     if (recording_) v.gradient = gradients_.allocate(shape.size());
+    return v;
+  }
+
+  /// The same for a gradient that nothing but adjoints reads: that of a product, for one, is needed longer.
+  Variable<B> passing(Shape shape) {
+    Variable<B> v = constant(shape);
+    if (recording_) v.gradient = passing_.allocate(shape.size());
     return v;
   }
 
@@ -96,7 +105,7 @@ class Tape {
 
   /// Where a fused adjoint may write v's gradient: room that nobody reads if v is a constant.
   Scalar* gradient_room(const Variable<B>& v) {
-    return v.gradient || !recording_ ? static_cast<Scalar*>(v.gradient) : gradients_.allocate(v.size());
+    return v.gradient || !recording_ ? static_cast<Scalar*>(v.gradient) : passing_.allocate(v.size());
   }
 
   /// An input: a copy of the host's numbers, with a gradient.
@@ -167,9 +176,15 @@ class Tape {
 
   /// Puts off `dW += dyᵀ x` and `db += Σ dy` until the whole tape was played, so that the steps of a
   /// recurrent layer become one product.
-  void defer(const WeightGradient<B>& contribution) { deferred_.add(contribution); }
+  void defer(const WeightGradient<B>& contribution) {
+    require_lasting(contribution.dy);
+    deferred_.add(contribution);
+  }
   /// The same for `dW[index[i]] += dy[i]`.
-  void defer(const RowGradient<B>& contribution) { deferred_.add(contribution); }
+  void defer(const RowGradient<B>& contribution) {
+    require_lasting(contribution.dy);
+    deferred_.add(contribution);
+  }
 
   /// Plays the tape from `result` (one element) backwards: afterwards every gradient is d result / d
   /// variable.
@@ -186,6 +201,7 @@ class Tape {
   void clear_gradients() {
     const auto clear = [](Scalar* data, std::size_t n) { B::fill(data, n, Scalar(0)); };
     gradients_.for_used(clear);
+    passing_.for_used(clear);
     lanes_.for_gradients(clear);
     weights_.clear_own_gradients();
   }
@@ -211,6 +227,7 @@ class Tape {
     staged_.clear();
     bool moved = values_.reset();
     moved = gradients_.reset() || moved;
+    moved = passing_.reset() || moved;
     moved = lanes_.reset() || moved;
     moved = indices_.reset() || moved;
     moved = closures_.reset() || moved;
@@ -220,7 +237,9 @@ class Tape {
   /// Whether the arrays had to be put into several pieces of memory, because there were more of them than
   /// ever before. Products that are put off are joined where their arrays lie together, so only a pass in one
   /// piece gives the same bits as all others like it: record it again.
-  bool fragmented() const { return values_.fragmented() || gradients_.fragmented() || lanes_.fragmented(); }
+  bool fragmented() const {
+    return values_.fragmented() || gradients_.fragmented() || passing_.fragmented() || lanes_.fragmented();
+  }
 
   std::size_t length() const { return steps_.size(); }
 
@@ -232,6 +251,11 @@ class Tape {
   struct alignas(std::max_align_t) Block {
     std::byte bytes[sizeof(std::max_align_t)];
   };
+
+  void require_lasting(const Scalar* gradient) const {
+    if (room_ != nullptr && room_->holds(gradient))
+      fail("Tape::defer", "the gradient of a variable() or a lane for products", "one that is passing()");
+  }
 
   template <class A>
   static Shape shape_of(const A& host) {
@@ -252,8 +276,9 @@ class Tape {
   using Numbers = typename B::template Storage<Scalar>;
 
   bool recording_;
+  detail::LentRoom<Scalar>* room_ = nullptr;
   detail::BoundWeights<B> weights_;
-  detail::Arena<Numbers> values_, gradients_;
+  detail::Arena<Numbers> values_, gradients_, passing_;
   Numbers scratch_;
   detail::LaneRooms<B> lanes_;
   detail::Arena<typename B::template Storage<Index>> indices_;

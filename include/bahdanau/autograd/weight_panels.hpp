@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 
+#include <bahdanau/autograd/lent_room.hpp>
 #include <bahdanau/autograd/row_products.hpp>
 #include <bahdanau/backend/backend.hpp>
 
@@ -27,6 +28,8 @@ struct WeightMatrix {
 template <Backend B>
 class WeightPanels {
  public:
+  explicit WeightPanels(detail::LentRoom<typename B::Scalar>* = nullptr) {}
+  void watch(const typename B::Scalar*, std::size_t, std::uint64_t) {}
   void retire() {}
 };
 
@@ -36,7 +39,8 @@ class WeightPanels<B> {
  public:
   using Scalar = typename B::Scalar;
 
-  WeightPanels() = default;
+  /// Forms lie in `room`, if given, for as long as that has some; it must outlive them.
+  explicit WeightPanels(detail::LentRoom<Scalar>* room = nullptr) : room_(room) {}
   // They belong to one block of weights: a copy of the model makes its own.
   WeightPanels(const WeightPanels&) {}
   WeightPanels& operator=(const WeightPanels&) {
@@ -84,7 +88,7 @@ class WeightPanels<B> {
   };
   struct Form {
     WeightMatrix<B> matrix;
-    typename B::template Storage<Scalar> packed;
+    detail::LentStorage<typename B::template Storage<Scalar>> packed;
     State state;
   };
 
@@ -92,27 +96,28 @@ class WeightPanels<B> {
     if (matrix.data < begin_ || matrix.data >= end_) return nullptr;
     for (Form& form : forms_)
       if (form.state == state_ && form.matrix == matrix) return form.packed.data();
-    Form& form = room(B::packed_size(matrix.k, matrix.n));
+    Form& form = find_room(B::packed_size(matrix.k, matrix.n));
     B::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, form.packed.data());
     form.matrix = matrix;
     form.state = state_;
     return form.packed.data();
   }
 
-  /// The smallest form that nobody needs and that is large enough, or a new one.
-  Form& room(std::size_t size) {
+  /// The smallest form that nobody needs and that is large enough, but no room for two, or a new one.
+  Form& find_room(std::size_t size) {
     Form* best = nullptr;
     for (Form& form : forms_)
-      if (form.state != state_ && form.packed.size() >= size &&
+      if (form.state != state_ && form.packed.size() >= size && form.packed.size() < 2 * size &&
           (best == nullptr || form.packed.size() < best->packed.size()))
         best = &form;
     if (best != nullptr) return *best;
     // Some more, so that the same weight has room when it is packed for its transposed product.
-    using Storage = typename B::template Storage<Scalar>;
-    return forms_.emplace_back(Form{{}, Storage(size + size / 16), {}});
+    using Numbers = detail::LentStorage<typename B::template Storage<Scalar>>;
+    return forms_.emplace_back(Form{{}, Numbers(size + size / 32, room_), {}});
   }
 
   std::mutex mutex_;
+  detail::LentRoom<Scalar>* room_ = nullptr;
   const Scalar *begin_ = nullptr, *end_ = nullptr;
   State state_;
   std::list<Form> forms_;  // a list: threads keep pointers into it while others add to it

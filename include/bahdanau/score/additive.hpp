@@ -92,11 +92,15 @@ Variable<B> additive_scores(const Variable<B>& query, const Variable<B>& keys, c
   B::for_rows(spans.queries,
               detail::AdditiveRow<T, View>{spans, width, score.value, query.value, keys.value, w.value});
   if (query.gradient || keys.gradient || w.gradient)
-    tape.record([=, d_query = tape.gradient_room(query), d_keys = tape.gradient_room(keys),
+    tape.record([=, &tape, place = tape.gradient_room(query), d_keys = tape.gradient_room(keys),
                  dw = tape.gradient_room(w)] {
+      // A gradient that takes the query's own place must wait until the query was read for the last time.
+      T* d_query = query.used_up ? tape.scratch(query.size()) : place;
+      if (query.used_up) B::fill(d_query, query.size(), T(0));
       B::for_rows(spans.queries,
                   detail::AdditiveAdjointRow<T, View>{spans, width, query.value, keys.value, w.value,
                                                       score.gradient, d_query, d_keys, dw});
+      if (query.used_up) B::copy(d_query, query.size(), place);
     });
   return score;
 }
@@ -128,7 +132,7 @@ struct Additive {
   static Variable<B> scores(const Weights& w, const Variable<B>& query, const Variable<B>& prepared,
                             const SpanView<B>& spans) {
     Tape<B>& tape = *query.tape;
-    return additive_scores(linear(query, tape[w.W_q]), prepared, tape[w.w_v], spans);
+    return additive_scores(linear(query, tape[w.W_q], Result::used_up), prepared, tape[w.w_v], spans);
   }
 };
 

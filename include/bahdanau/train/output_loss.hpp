@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <bahdanau/autograd/lent_room.hpp>
 #include <bahdanau/autograd/ops/product.hpp>
 #include <bahdanau/autograd/ops/softmax.hpp>
 #include <bahdanau/core/parallel.hpp>
@@ -49,6 +50,17 @@ class OutputLoss {
     }
   };
 
+  /// The logits lie in `room`, if given and large enough; it must outlive this object.
+  explicit OutputLoss(LentRoom<Scalar>* room = nullptr) : room_(room) {}
+
+  /// Takes the room for the logits of a batch of so many tokens, before others take it.
+  void reserve(std::size_t tokens, std::size_t classes) {
+    const std::size_t rows = std::min(tokens, std::max(block_pieces * piece_rows, block_elements / classes));
+    if (logits_.size() >= rows * classes) return;
+    logits_ = {};
+    logits_ = LentStorage<Numbers>(rows * classes, room_);
+  }
+
   /// Forgets the rows of the batch before.
   void clear() { shards_.clear(); }
   void add(const Rows& shard) { shards_.push_back(shard); }
@@ -56,6 +68,7 @@ class OutputLoss {
   /// The loss of all rows; gradients are of Σ nats · `share`, with the targets smoothed.
   Loss run(Workers& workers, const Layer& layer, double share, double smoothing) {
     const std::size_t rows = plan(layer.hidden);
+    reserve(rows, layer.classes);
     if (nats_.size() < rows) nats_ = Numbers(rows);
     if (smoothing != 0 && losses_.size() < rows) losses_ = Numbers(rows);
     const bool gradients = layer.d_weight != nullptr;
@@ -130,7 +143,6 @@ class OutputLoss {
       pieces_[end].logits = rows * classes;
       rows += pieces_[end++].rows.count;
     }
-    if (logits_.size() < rows * classes) logits_ = Numbers(rows * classes);
     return end;
   }
 
@@ -193,9 +205,11 @@ class OutputLoss {
     });
   }
 
+  LentRoom<Scalar>* room_;
   std::vector<Rows> shards_;
   std::vector<Piece> pieces_;
-  Numbers logits_, nats_, losses_;
+  LentStorage<Numbers> logits_;
+  Numbers nats_, losses_;
 };
 
 }  // namespace bahdanau::detail

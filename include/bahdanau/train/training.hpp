@@ -53,33 +53,44 @@ class Training {
         options_(options),
         workers_(detail::threads_for<Backend>(options.threads)),
         gradients_(model.parameters()),
-        state_(model.parameters()) {
+        state_(model.parameters()),
+        room_(gradients_.change(), model.decoder_network().dense().weight.offset),
+        panels_(&room_),
+        output_loss_(&room_) {
     options_.check();
     if constexpr (requires { optimizer_.check(); }) optimizer_.check();
   }
 
-  /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow. It clears the
-  /// gradients, and computes those of the output layer at once, whose logits are not kept.
+  /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow. The last
+  /// gradients are gone: their place is used until `backward` computes others. Those of the output layer are
+  /// computed at once, as its logits are not kept.
   /// Throws for a batch whose rows, lengths or tokens do not fit.
   Loss loss(const Batch& batch) {
     ready_ = has_gradients_ = false;
     const DropoutPlan plan{model_->config().dropout, random::Key{options_.seed}.derive(batches_)};
-    const Loss total = run(batch, plan, &Shard::tape, options_.label_smoothing);
+    const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
+    panels_.watch(weights.data(), weights.size(), weights.version());
+    panels_.retire();  // gradients stand where they were
+    const Loss total = run(
+        batch, {plan, options_.label_smoothing, &Shard::tape, gradients_.change(), &panels_}, output_loss_);
     ++batches_;
     ready_ = true;
     return total;
   }
 
   /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
-  Loss evaluate(const Batch& batch) { return run(batch, {}, &Shard::quiet, 0); }
+  Loss evaluate(const Batch& batch) {
+    return run(batch, {{}, 0, &Shard::quiet, nullptr, model_->panels()}, quiet_loss_);
+  }
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
   void backward() {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
     [[maybe_unused]] const blas::SingleThreadedOn<Backend> keep_to_this_thread{};
-    panels_->retire();  // the adjoints need the weights laid out in other ways
+    panels_.retire();  // the adjoints need the weights laid out in other ways
     workers_.run(recorded_, [&](std::size_t s) { shards_[s]->backward(); });
+    clear_gradients(0, output_layer_begins());  // what was lent is needed no longer
     shard_gradients_.clear();
     for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape, *shards_[s]->deferred);
     shard_gradients_.sum(workers_, gradients_.change());
@@ -99,7 +110,7 @@ class Training {
     return norm;
   }
 
-  /// What `backward` has computed, until the next `loss` clears it; `evaluate` leaves it alone.
+  /// What `backward` has computed, until the next `loss`; `evaluate` leaves it alone.
   const ParameterBlock<Backend>& gradients() const { return gradients_; }
   const Optimizer& optimizer() const { return optimizer_; }
   Optimizer& optimizer() { return optimizer_; }
@@ -115,17 +126,31 @@ class Training {
   /// About as many rows as keep single-threaded matrix products fast.
   static constexpr std::size_t shard_rows = 32;
 
+  struct Shard;
+  /// How the shards of a batch are run.
+  struct Pass {
+    DropoutPlan dropout;
+    double smoothing;
+    Tape<Backend> Shard::*tape;
+    Scalar* gradients;  // of the weights, or null
+    WeightPanels<Backend>* panels;
+  };
+
   /// A run of a batch's rows with everything that its passes need.
   struct Shard {
-    explicit Shard(const Model& model) : quiet(model.inference()), own_gradients(model.weights().size()) {}
+    Shard(const Model& model, detail::LentRoom<Scalar>& room)
+        : tape(Tape<Backend>::Mode::record, &room),
+          quiet(model.inference()),
+          own_gradients(model.weights().size()) {}
 
-    void forward(Tape<Backend>& on, const Model& model, const Batch& batch, std::size_t first,
-                 std::size_t count, const DropoutPlan& plan, WeightPanels<Backend>* panels,
-                 Scalar* gradients) {
+    void forward(const Pass& how, const Model& model, const Batch& batch, std::size_t first,
+                 std::size_t count) {
+      Tape<Backend>& on = this->*how.tape;
+      const DropoutPlan& plan = how.dropout;
       on.reset();
       on.bind({.weights = model.weights().data(),
-               .gradients = gradients,
-               .panels = panels,
+               .gradients = how.gradients,
+               .panels = how.panels,
                .own_gradients = own_gradients.data()});
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
@@ -173,41 +198,50 @@ class Training {
     return std::sqrt(total);
   }
 
-  Loss run(const Batch& batch, const DropoutPlan& plan, Tape<Backend> Shard::*tape, double smoothing) {
+  Loss run(const Batch& batch, const Pass& how, detail::OutputLoss<Backend>& output_loss) {
     const Model& model = *model_;
     batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
     const std::size_t rows = batch.source.rows();
     const std::size_t used = SpreadingBackend<Backend> ? 1 : (rows + shard_rows - 1) / shard_rows;
-    while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model));
-    panels_ = model.panels();
-    Scalar* gradients = tape == &Shard::tape ? gradients_.change() : nullptr;
+    output_loss.reserve(rows * batch.target.width(), model.vocabularies().target.size());
+    while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model, room_));
     [[maybe_unused]] const blas::SingleThreadedOn<Backend> keep_to_this_thread{};
     workers_.run(used, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used, end = (s + 1) * rows / used;
       Shard& shard = *shards_[s];
-      Tape<Backend>& on = shard.*tape;
-      const auto pass = [&] {
-        shard.forward(on, model, batch, begin, end - begin, plan, panels_, gradients);
-      };
-      pass();
-      if (gradients == nullptr) return;
-      if (on.fragmented()) pass();  // longer than any before: see Tape::fragmented
-      on.clear_gradients();
-      const std::size_t first = s * gradients_.size() / used, last = (s + 1) * gradients_.size() / used;
-      Backend::fill(gradients + first, last - first, Scalar(0));
+      shard.forward(how, model, batch, begin, end - begin);
+      if (how.gradients == nullptr) return;
+      // Longer than any before: see Tape::fragmented.
+      if (shard.tape.fragmented()) shard.forward(how, model, batch, begin, end - begin);
+      shard.tape.clear_gradients();
     });
-    if (gradients != nullptr) recorded_ = used;
-    output_loss_.clear();
+    if (how.gradients != nullptr) {
+      recorded_ = used;
+      clear_gradients(output_layer_begins(), gradients_.size());
+    }
+    output_loss.clear();
     for (std::size_t s = 0; s < used; ++s) {
       const Variable<Backend>& outputs = shards_[s]->pass.outputs;
-      output_loss_.add({outputs.value, outputs.gradient, shards_[s]->wanted, outputs.rows()});
+      output_loss.add({outputs.value, outputs.gradient, shards_[s]->wanted, outputs.rows()});
     }
-    return output_loss_.run(workers_, output_layer(gradients), 1.0 / static_cast<double>(model.max_length()),
-                            smoothing);
+    return output_loss.run(workers_, output_layer(how), 1.0 / static_cast<double>(model.max_length()),
+                           how.smoothing);
   }
 
-  typename detail::OutputLoss<Backend>::Layer output_layer(Scalar* gradients) const {
+  /// The output layer's parameters are the last, and its gradients the only ones that come before `backward`.
+  std::size_t output_layer_begins() const { return model_->decoder_network().dense().weight.offset; }
+
+  void clear_gradients(std::size_t begin, std::size_t end) {
+    constexpr std::size_t part = std::size_t{1} << (SpreadingBackend<Backend> ? 40 : 18);
+    Scalar* gradients = gradients_.change();
+    workers_.run((end - begin + part - 1) / part, [&](std::size_t i) {
+      Backend::fill(gradients + begin + i * part, std::min(part, end - begin - i * part), Scalar(0));
+    });
+  }
+
+  typename detail::OutputLoss<Backend>::Layer output_layer(const Pass& how) const {
+    Scalar* gradients = how.gradients;
     const auto& [weight, bias] = model_->decoder_network().dense();
     const Scalar* weights = std::as_const(*model_).weights().data();
     typename detail::OutputLoss<Backend>::Layer layer{weights + weight.offset,
@@ -216,7 +250,7 @@ class Training {
                                                       gradients ? gradients + bias.offset : nullptr,
                                                       weight.shape.rows(),
                                                       weight.shape.cols()};
-    layer.pack(*panels_);
+    layer.pack(*how.panels);
     return layer;
   }
 
@@ -226,11 +260,14 @@ class Training {
   Workers workers_;
   ParameterBlock<Backend> gradients_;
   OptimizerState<Backend> state_;
+  // The gradients' own place, up to the output layer's: idle until the adjoints were played, so what nobody
+  // needs afterwards lies there.
+  detail::LentRoom<Scalar> room_;
+  WeightPanels<Backend> panels_;
+  detail::OutputLoss<Backend> output_loss_, quiet_loss_;  // of `loss`, and of `evaluate`
   std::vector<std::unique_ptr<Shard>> shards_;
-  detail::OutputLoss<Backend> output_loss_;
   detail::ShardGradients<Backend> shard_gradients_;
   std::vector<double> squares_;
-  WeightPanels<Backend>* panels_ = nullptr;
   std::size_t recorded_ = 0;   // shards of the last loss
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   double rate_factor_ = 1;

@@ -2,6 +2,7 @@
 // The mask is a function of a key and of what an element is, not of where it happens to lie in memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,8 +40,9 @@ struct MaskDraw {
 struct RowMask {
   MaskDraw mask;
   const Index* row_name;  // null: the row's number
+  std::size_t first;      // row
   BAHDANAU_HOST_DEVICE double operator()(std::size_t r, std::size_t c) const {
-    return mask.factor(row_name ? static_cast<std::uint64_t>(row_name[r]) : r, c);
+    return mask.factor(row_name ? static_cast<std::uint64_t>(row_name[first + r]) : first + r, c);
   }
 };
 
@@ -59,16 +61,20 @@ inline void require_rate(double rate) {
     fail("dropout", "a rate from 0 up to, not including, 1", std::to_string(rate));
 }
 
-/// y = x ⊙ f for a constant f.
-template <Backend B>
-void scale_by_constant(const Variable<B>& y, const Variable<B>& x, const Variable<B>& f) {
-  using T = typename B::Scalar;
-  map_elements<B>(x.size(), pointwise::Times{}, Store<T>{y.value}, input(x.value), input(f.value));
-  if (x.gradient)
-    x.tape->record([=] {
-      // y = x f  =>  dx += dy f
-      map_elements<B>(x.size(), pointwise::Times{}, Add<T>{x.gradient}, input(y.gradient), input(f.value));
-    });
+/// out = in ⊙ mask, or out += in ⊙ mask: [rows, cols]. Factors are drawn some rows at a time, and not kept:
+/// an adjoint that draws them again costs less than the room for them.
+template <Backend B, template <class> class Output>
+void apply_mask(Tape<B>& tape, const MaskDraw& mask, const Index* row_names, std::size_t rows,
+                std::size_t cols, Output<typename B::Scalar> out, const typename B::Scalar* in) {
+  constexpr std::size_t elements = std::size_t{1} << (SpreadingBackend<B> ? 40 : 14);
+  const std::size_t some = std::min(rows, std::max<std::size_t>(1, elements / cols));
+  auto* factors = tape.scratch(some * cols);
+  for (std::size_t first = 0; first < rows; first += some) {
+    const std::size_t count = std::min(some, rows - first);
+    B::tabulate(count, cols, RowMask{mask, row_names, first}, factors);
+    map_elements<B>(count * cols, pointwise::Times{}, shifted(out, first * cols), in + first * cols,
+                    input(factors));
+  }
 }
 
 }  // namespace detail
@@ -79,10 +85,15 @@ Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* 
                     const Lane<B>& lane = {}) {
   detail::require_rate(mask.rate);
   if (mask.rate == 0) return x;
-  const Variable<B> factors = x.tape->constant(x.shape);
-  B::tabulate(x.rows(), x.cols(), detail::RowMask{detail::MaskDraw(mask), row_names}, factors.value);
-  const Variable<B> y = x.tape->variable(x.shape, lane);
-  detail::scale_by_constant(y, x, factors);
+  using T = typename B::Scalar;
+  const detail::MaskDraw draw(mask);
+  const Variable<B> y = lane.weight ? x.tape->variable(x.shape, lane) : x.tape->passing(x.shape);
+  detail::apply_mask<B>(*x.tape, draw, row_names, x.rows(), x.cols(), Store<T>{y.value}, x.value);
+  if (x.gradient)
+    x.tape->record([=] {
+      // y = x f  =>  dx += dy f
+      detail::apply_mask<B>(*x.tape, draw, row_names, x.rows(), x.cols(), Add<T>{x.gradient}, y.gradient);
+    });
   return y;
 }
 

@@ -214,15 +214,23 @@ void require_linear(std::string_view where, const Variable<B>& x, const Variable
     fail(where, "x that fits columns " + text(first) + " on of a weight " + w.shape.text(), x.shape.text());
 }
 
+/// Room for y = x W'ᵀ.
+template <Backend B>
+Variable<B> product_result(const Variable<B>& x, const Variable<B>& w, std::size_t first, Result result) {
+  const Shape shape{x.rows(), w.rows()};
+  if (result == Result::overwritten) return x.tape->overwritten(shape);
+  return x.tape->variable(shape, product_lane(w, first, result));
+}
+
 }  // namespace detail
 
 /// y = x Wᵀ: x [rows, inputs], W [outputs, inputs], y [rows, outputs].
 template <Backend B>
-Variable<B> linear(const Variable<B>& x, const Variable<B>& w) {
+Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = Result::fresh) {
   detail::require_same_tape("linear", x, w);
   detail::require_matrix("linear", "weight", w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
-  const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, detail::product_lane(w, 0));
+  const Variable<B> y = detail::product_result(x, w, 0, result);
   detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()),
                              detail::product_rows<B>(x.value, x), detail::Onto::nothing, nullptr, y.value);
   detail::record_linear<B>(y, x, w, 0);
@@ -236,10 +244,7 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   detail::require_linear("linear", x, w, first);
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
-  const Shape shape{x.rows(), w.rows()};
-  const Variable<B> y = result == Result::overwritten
-                            ? x.tape->overwritten(shape)
-                            : x.tape->variable(shape, detail::product_lane(w, first, result));
+  const Variable<B> y = detail::product_result(x, w, first, result);
   detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()),
                              detail::product_rows<B>(x.value, x), detail::Onto::bias, b.value, y.value);
   detail::record_linear<B>(y, x, w, first, b);

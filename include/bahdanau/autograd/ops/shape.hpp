@@ -69,7 +69,7 @@ Variable<B> concat_columns(std::initializer_list<Variable<B>> parts) {
     detail::require_equal("concat_columns", "parts with rows:", head.rows(), part.rows());
     width += part.cols();
   }
-  const Variable<B> y = head.tape->variable({head.rows(), width});
+  const Variable<B> y = head.tape->passing({head.rows(), width});
   std::size_t first = 0;
   for (const Variable<B>& part : parts) {
     B::for_rows(part.rows(),
@@ -123,7 +123,8 @@ Variable<B> concat_rows(std::span<const Variable<B>> parts) {
 template <Backend B>
 Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t count) {
   using T = typename B::Scalar;
-  const Variable<B> y = x.tape->variable({count, x.cols()});
+  const Shape shape{count, x.cols()};
+  const Variable<B> y = x.leaf ? x.tape->variable(shape) : x.tape->passing(shape);
   B::for_rows(count, detail::GatherRow<T>{y.value, x.value, index, x.cols()});
   if (x.gradient)
     x.tape->record([=] {

@@ -135,6 +135,11 @@ TEST_CASE_METHOD(Fixture, "the best of a long row are those of a sorted copy", "
   });
   order.resize(count);
   CHECK(on_host<B>(best.columns, count) == order);
+  double total = 0;
+  for (const double x : numbers) total += std::exp(x - 256);
+  for (std::size_t i = 0; i < count; ++i)
+    CHECK(value<2>(best.log_probs)(0, i) ==
+          Approx(numbers[static_cast<std::size_t>(order[i])] - 256 - std::log(total)).epsilon(1e-13));
 }
 
 TEST_CASE_METHOD(Fixture, "each query meets the keys of its span", "[ops][spans]") {

@@ -67,3 +67,17 @@ TEMPLATE_TEST_CASE("the largest of a row is found in every column", "[simd]", fl
       });
     }
 }
+
+TEMPLATE_TEST_CASE("a value above a limit is seen in every column, and none beyond the end", "[simd]", float,
+                   double) {
+  using T = TestType;
+  for (std::size_t n = 1; n <= 2 * widest; ++n)
+    for (std::size_t place = 0; place <= n; ++place) {
+      std::vector<T> a(n + 1, -5);
+      a[place] = 7;
+      Xtensor<T>::for_rows(1, [&](auto lanes, std::size_t) {
+        REQUIRE(lanes.any_above(n, a.data(), T(6)) == (place < n));
+        REQUIRE_FALSE(lanes.any_above(n, a.data(), T(7)));
+      });
+    }
+}

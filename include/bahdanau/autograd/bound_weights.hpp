@@ -79,6 +79,9 @@ class BoundWeights {
   /// Has all forms asked for again: those of before were retired.
   void forget_packed() { packed_.clear(); }
 
+  /// Whether somebody shares the work on products of few rows.
+  bool has_helpers() const { return bound_.helpers != nullptr && bound_.helpers->threads() > 1; }
+
   /// Calls f(first, count) for all columns of op(W), in one piece or shared with the helpers. Each of them
   /// reads a part of the weight, which is what takes the time where there are few rows.
   template <class F>

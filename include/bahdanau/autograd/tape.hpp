@@ -231,7 +231,7 @@ class Tape {
     moved = lanes_.reset() || moved;
     moved = indices_.reset() || moved;
     moved = closures_.reset() || moved;
-    if (moved) detail::return_free_memory();
+    if (moved && recording_) detail::return_free_memory();  // translating asks for as much again and again
   }
 
   /// Whether the arrays had to be put into several pieces of memory, because there were more of them than

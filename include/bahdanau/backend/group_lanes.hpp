@@ -68,6 +68,12 @@ class GroupLanes {
     return group_.max(best);
   }
 
+  /// Whether one of n values is above the limit; quick for `glance` of them.
+  static constexpr std::size_t glance = 128;
+  BAHDANAU_HOST_DEVICE bool any_above(std::size_t n, const T* x, T limit) const {
+    return max(n, pointwise::Identity{}, x) > limit;
+  }
+
   /// Whether this thread works on column c.
   BAHDANAU_HOST_DEVICE bool owns(std::size_t c) const { return c % group_.size() == group_.rank(); }
 

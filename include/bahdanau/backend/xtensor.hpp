@@ -77,6 +77,18 @@ class SimdLanes {
     return horizontal(best, [](T a, T b) { return std::max(a, b); });
   }
 
+  /// Whether one of n values is above the limit; quick for `glance` of them.
+  static constexpr std::size_t glance = 2 * width;
+  bool any_above(std::size_t n, const T* x, T limit) const {
+    const Vector bound(limit);
+    std::size_t c = 0;
+    for (; c + glance <= n; c += glance)
+      if (xsimd::any((load(x, c) > bound) | (load(x, c + width) > bound))) return true;
+    for (; c < n; ++c)
+      if (x[c] > limit) return true;
+    return false;
+  }
+
   /// Whether this call works on column c; on the CPU one call works on all of them.
   constexpr bool owns(std::size_t) const { return true; }
 
@@ -105,14 +117,14 @@ class SimdLanes {
     return Vector::load_aligned(lanes);
   }
 
-  // Lane by lane, in order, on every instruction set.
+  // The upper half onto the lower one, until one lane is left: fewer steps that wait for one another.
   template <class Combine>
   static T horizontal(Vector v, Combine combine) {
     alignas(64) T lanes[width];
     v.store_aligned(lanes);
-    T result = lanes[0];
-    for (std::size_t lane = 1; lane < width; ++lane) result = combine(result, lanes[lane]);
-    return result;
+    for (std::size_t half = width / 2; half > 0; half /= 2)
+      for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] = combine(lanes[lane], lanes[lane + half]);
+    return lanes[0];
   }
 
   static void put(Store<T> out, std::size_t c, Vector v) { v.store_unaligned(out.data + c); }

@@ -66,7 +66,7 @@ class DecodingSession {
     const Variable<B> embedded = decoder.embed_again(tape, tokens, ids);
     const Variable<B> weights = decoder.step(memory, spans_.view(), embedded, states_);
     count_ = count;
-    fetch(tape, decoder.logits(hidden(states_.back())), weights);
+    fetch(tape, hidden(states_.back()), weights);
     offsets_.assign(1, 0);
     for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
   }
@@ -84,13 +84,13 @@ class DecodingSession {
  private:
   /// Brings the best tokens, ln p of each and the attention to the host, in one copy: scalars in which the
   /// tokens' numbers lie last, as they are.
-  void fetch(Tape<B>& tape, const Variable<B>& logits, const Variable<B>& weights) {
-    const std::size_t found = logits.rows() * count_;
+  void fetch(Tape<B>& tape, const Variable<B>& outputs, const Variable<B>& weights) {
+    const std::size_t found = outputs.rows() * count_;
     const std::size_t size =
         found + weights.size() + (found * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
     Scalar* room = tape.constant({size}).value;
     Scalar* numbers = room + found + weights.size();
-    best_of_rows(logits, count_, room, reinterpret_cast<Index*>(numbers));
+    model_->decoder_network().best(outputs, count_, room, reinterpret_cast<Index*>(numbers));
     B::copy(weights.value, weights.size(), room + found);
     fetched_.resize(size);
     B::download(room, size, fetched_.data());

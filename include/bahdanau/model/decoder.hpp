@@ -121,6 +121,12 @@ class RecurrentDecoder {
     Tape<B>& tape = *outputs.tape;
     return linear(outputs, tape[dense_.weight], tape[dense_.bias]);
   }
+  /// The `count` best tokens to follow each row, best first, and ln p of each: [rows, count] on the device.
+  template <Backend B>
+  void best(const Variable<B>& outputs, std::size_t count, typename B::Scalar* log_probs, Index* ids) const {
+    Tape<B>& tape = *outputs.tape;
+    best_of_products(outputs, tape[dense_.weight], tape[dense_.bias], count, log_probs, ids);
+  }
   /// Its parameters, for training, which computes the loss together with it.
   const Dense& dense() const { return dense_; }
 

@@ -89,6 +89,11 @@ class SimdLanes {
     return false;
   }
 
+  /// Calls f(c) for the columns of n that this call works on: on the CPU for all of them, in order.
+  template <class F>
+  void for_columns(std::size_t n, F f) const {
+    for (std::size_t c = 0; c < n; ++c) f(c);
+  }
   /// Whether this call works on column c; on the CPU one call works on all of them.
   constexpr bool owns(std::size_t) const { return true; }
 

@@ -2,9 +2,9 @@
 // The mask is a function of a key and of what an element is, not of where it happens to lie in memory.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <bahdanau/autograd/ops/pointwise.hpp>
 #include <bahdanau/autograd/spans.hpp>
@@ -23,26 +23,52 @@ namespace detail {
 /// Draws a mask's factors.
 struct MaskDraw {
   random::Key key;
-  std::uint64_t fallen;  // of 2^32 draws
+  std::uint32_t fallen;  // of 2^32 draws
   double scale;
 
   explicit MaskDraw(const DropoutMask& mask)
-      : key(mask.key), fallen(static_cast<std::uint64_t>(mask.rate * 0x1.0p32)), scale(1 / (1 - mask.rate)) {}
+      : key(mask.key), fallen(static_cast<std::uint32_t>(mask.rate * 0x1.0p32)), scale(1 / (1 - mask.rate)) {}
 
-  /// 0 or 1 / (1 - rate), for element `column` of the row named `row`. Two columns share one draw of 64 bits.
-  BAHDANAU_HOST_DEVICE double factor(std::uint64_t row, std::uint64_t column) const {
-    const std::uint64_t draw = key.derive(row).bits(column / 2);
-    const std::uint64_t half = column % 2 == 0 ? draw & 0xffffffffU : draw >> 32U;
-    return half < fallen ? 0.0 : scale;
-  }
+  /// The stream of a row; a draw of it decides over two columns.
+  BAHDANAU_HOST_DEVICE random::Key row(std::uint64_t name) const { return key.derive(name); }
 };
 
-struct RowMask {
+/// 0 or `kept`, as the lower half of a draw says.
+template <class T>
+BAHDANAU_HOST_DEVICE T mask_factor(std::uint64_t draw, std::uint32_t fallen, T kept) {
+  return static_cast<std::uint32_t>(draw) < fallen ? T(0) : kept;
+}
+
+/// out = in ⊙ mask, or out += in ⊙ mask: [rows, cols]. Factors are not kept: an adjoint that draws them again
+/// costs less than the room for them.
+template <template <class> class Output, class T>
+struct MaskRow {
   MaskDraw mask;
   const Index* row_name;  // null: the row's number
-  std::size_t first;      // row
-  BAHDANAU_HOST_DEVICE double operator()(std::size_t r, std::size_t c) const {
-    return mask.factor(row_name ? static_cast<std::uint64_t>(row_name[first + r]) : first + r, c);
+  std::size_t cols;
+  T* out;
+  const T* in;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    constexpr bool add = std::is_same_v<Output<T>, Add<T>>;
+    const random::Key key = mask.row(row_name ? static_cast<std::uint64_t>(row_name[r]) : r);
+    // Copies, and both columns read before one is written: so a compiler sees that it may use vectors.
+    const std::uint32_t fallen = mask.fallen;
+    const T kept = static_cast<T>(mask.scale);
+    T* to = out + r * cols;
+    const T* from = in + r * cols;
+    lanes.for_columns(cols / 2, [=](std::size_t pair) {
+      const std::size_t c = 2 * pair;
+      const std::uint64_t draw = key.bits(pair);
+      const T a = from[c] * mask_factor(draw, fallen, kept),
+              b = from[c + 1] * mask_factor(draw >> 32U, fallen, kept);
+      const T a_before = add ? to[c] : T(0), b_before = add ? to[c + 1] : T(0);
+      to[c] = a_before + a;
+      to[c + 1] = b_before + b;
+    });
+    if (cols % 2 == 0 || !lanes.owns(0)) return;
+    const T last = from[cols - 1] * mask_factor(key.bits(cols / 2), fallen, kept);
+    to[cols - 1] = add ? to[cols - 1] + last : last;
   }
 };
 
@@ -52,29 +78,15 @@ struct PairMask {
   BAHDANAU_HOST_DEVICE double operator()(std::size_t pair, std::size_t) const {
     const auto query = static_cast<std::size_t>(query_of_pair[pair]);
     const auto position = static_cast<std::uint64_t>(key_of_pair[pair] - key_begin[query]);
-    return mask.factor(row_name ? static_cast<std::uint64_t>(row_name[query]) : query, position);
+    const random::Key key = mask.row(row_name ? static_cast<std::uint64_t>(row_name[query]) : query);
+    const std::uint64_t draw = key.bits(position / 2);
+    return mask_factor(position % 2 == 0 ? draw : draw >> 32U, mask.fallen, mask.scale);
   }
 };
 
 inline void require_rate(double rate) {
   if (!(rate >= 0.0 && rate < 1.0))
     fail("dropout", "a rate from 0 up to, not including, 1", std::to_string(rate));
-}
-
-/// out = in ⊙ mask, or out += in ⊙ mask: [rows, cols]. Factors are drawn some rows at a time, and not kept:
-/// an adjoint that draws them again costs less than the room for them.
-template <Backend B, template <class> class Output>
-void apply_mask(Tape<B>& tape, const MaskDraw& mask, const Index* row_names, std::size_t rows,
-                std::size_t cols, Output<typename B::Scalar> out, const typename B::Scalar* in) {
-  constexpr std::size_t elements = std::size_t{1} << (SpreadingBackend<B> ? 40 : 14);
-  const std::size_t some = std::min(rows, std::max<std::size_t>(1, elements / cols));
-  auto* factors = tape.scratch(some * cols);
-  for (std::size_t first = 0; first < rows; first += some) {
-    const std::size_t count = std::min(some, rows - first);
-    B::tabulate(count, cols, RowMask{mask, row_names, first}, factors);
-    map_elements<B>(count * cols, pointwise::Times{}, shifted(out, first * cols), in + first * cols,
-                    input(factors));
-  }
 }
 
 }  // namespace detail
@@ -88,11 +100,11 @@ Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* 
   using T = typename B::Scalar;
   const detail::MaskDraw draw(mask);
   const Variable<B> y = lane.weight ? x.tape->variable(x.shape, lane) : x.tape->passing(x.shape);
-  detail::apply_mask<B>(*x.tape, draw, row_names, x.rows(), x.cols(), Store<T>{y.value}, x.value);
+  B::for_rows(x.rows(), detail::MaskRow<Store, T>{draw, row_names, x.cols(), y.value, x.value});
   if (x.gradient)
     x.tape->record([=] {
       // y = x f  =>  dx += dy f
-      detail::apply_mask<B>(*x.tape, draw, row_names, x.rows(), x.cols(), Add<T>{x.gradient}, y.gradient);
+      B::for_rows(x.rows(), detail::MaskRow<Add, T>{draw, row_names, x.cols(), x.gradient, y.gradient});
     });
   return y;
 }

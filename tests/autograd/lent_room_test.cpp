@@ -89,11 +89,23 @@ TEST_CASE("a tape lays gradients that only adjoints read into a lent room, and n
     tape.backward(sum(tanh(copied)));
     for (std::size_t i = 0; i < x.size(); ++i) CHECK(x.gradient[i] == y.gradient[i]);
   }
-  SECTION("a product whose gradient would not last is refused") {
-    const auto wide = tape.leaf({8, 4}, std::vector<float>(32, 0.25F));
-    add_linear(copied, x, wide);
-    CHECK(test::message_of([&] { tape.backward(sum(copied)); }) ==
-          "Tape::defer: expected the gradient of a variable() or a lane for products, got one that is "
-          "passing()");
+  SECTION("a product that is added to such a variable keeps a copy of its gradient") {
+    const auto gradients = [](Tape<B>& on) {
+      const auto x2 = on.leaf({3, 4}, std::vector<float>(12, 0.5F));
+      const auto wide = on.leaf({8, 4}, std::vector<float>(32, 0.25F));
+      const auto y = concat_columns({x2, x2});
+      add_linear(y, x2, wide);
+      on.backward(sum(tanh(y)));
+      return std::pair(gradient<2>(x2), gradient<2>(wide));
+    };
+    Tape<B> plain;
+    CHECK(gradients(tape) == gradients(plain));
+  }
+  SECTION("to put off what needs such a gradient is refused") {
+    const WeightGradient<B> use{.weight = w.gradient, .dy = copied.gradient};
+    CHECK(test::message_of([&] { tape.defer(use); }) ==
+          "Tape::defer: expected a gradient that lasts, got that of a passing() variable; copy it to "
+          "lasting_room() in the adjoint");
+    tape.defer(WeightGradient<B>{.dy = copied.gradient});  // adds to nothing
   }
 }

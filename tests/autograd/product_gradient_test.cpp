@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 #include "support/compare.hpp"
 #include "support/gradient.hpp"
+#include "support/numbers.hpp"
 
 using namespace bahdanau::test;
 using bahdanau::Shape;
@@ -49,6 +50,29 @@ TEST_CASE("a linear map added in place passes the gradient check", "[ops][gradie
     return tanh(y);
   };
   CHECK(gradient_error(parts, {{3, 4}, {3, 2}, {5, 6}, {5}}) <= gradient_tolerance);
+}
+
+TEST_CASE("a linear map of rows that are shared is that of their copies, and so is its gradient",
+          "[ops][gradient]") {
+  const std::vector<bahdanau::Index> rows{2, 0, 2, 2, 1, 0};
+  const auto maps = [&](bool shared) {
+    return [&rows, shared](DoubleTape& tape, Inputs in) {
+      const bahdanau::Index* index = tape.keep(rows);
+      const V x = shared ? share_rows(in[0], index, rows.size()) : gather_rows(in[0], index, rows.size());
+      REQUIRE((x.shared != nullptr) == shared);
+      const V y = linear(x, in[1], in[2]);  // onto a bias
+      add_linear(y, x, in[3]);              // onto a result
+      return tanh(y + linear(x, in[1]));    // onto nothing
+    };
+  };
+  const std::vector<Shape> shapes{{3, 4}, {5, 4}, {5}, {5, 4}};
+  CHECK(gradient_error(maps(true), shapes) <= gradient_tolerance);
+  DoubleTape tape;
+  std::vector<V> in;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    in.push_back(tape.leaf(shapes[i], numbers<double>(shapes[i].size(), i)));
+  CHECK(largest_difference(bahdanau::value<2>(maps(true)(tape, in)),
+                           bahdanau::value<2>(maps(false)(tape, in))) < 1e-14);
 }
 
 TEST_CASE("a linear map in two parts is the map of the parts side by side", "[ops]") {

@@ -81,10 +81,10 @@ using Model = bd::EncoderDecoder<Cell, Score, Backend>;
 /// Weights after two steps, and what the model then says.
 template <class M>
 std::pair<std::vector<double>, std::vector<bd::Translation>> trained() {
-  M model({.embed = 3, .hidden = 5, .layers = 2, .dropout = 0.2F}, bd::test::numbered(9, 150, 5), 3);
+  M model({.embed = 3, .hidden = 5, .layers = 2, .dropout = 0.2F}, bd::test::numbered(9, 500, 5), 3);
   bd::Training<M> training(model, bd::Adam{.rate = 0.01},
                            {.clip = 1, .threads = 1, .seed = 2, .label_smoothing = 0.1});
-  const bd::Batch batch{bd::test::random_sequences(3, 4, 9, 1), bd::test::random_sequences(3, 4, 150, 2)};
+  const bd::Batch batch{bd::test::random_sequences(3, 4, 9, 1), bd::test::random_sequences(3, 4, 500, 2)};
   for (int step = 0; step < 2; ++step) {
     training.loss(batch);
     training.backward();

@@ -155,6 +155,26 @@ TEMPLATE_TEST_CASE("a sentence is translated alike alone and in any batch", "[de
   }
 }
 
+TEST_CASE("a beam of wide states has the same bits alone and in any batch", "[decode][batch][beam]") {
+  // So wide that the kernel cuts its sums in two; some sentences' hypotheses share a parent, others' do not.
+  using Backend = bd::test::TestBackend<float>;
+  const bd::EncoderDecoder<bd::Lstm, bd::Additive, Backend> model({.embed = 4, .hidden = 530, .layers = 2},
+                                                                  bd::test::numbered(7, 7, 8), 3);
+  std::vector<std::string> sentences;
+  for (std::uint64_t i = 0; i < 12; ++i)
+    sentences.push_back(std::to_string(4 + i % 3) + " " + std::to_string(4 + i / 3 % 3));
+  constexpr double margin = bd::PackingBackend<Backend> ? 0 : 1e-5;
+  for (const std::size_t width : {2U, 4U}) {
+    const bd::Beam beam{.width = width, .max_length = 5};
+    const auto together = model.translate(sentences, beam);
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+      const auto alone = model.translate(sentences[i], beam);
+      CHECK(alone.target == together[i].target);
+      CHECK(std::abs(alone.score - together[i].score) <= margin);
+    }
+  }
+}
+
 TEST_CASE("a translation ends at the length limit", "[decode]") {
   auto model = toy<bd::test::TestBackend<float>>(1);
   for (const auto& entry : model.parameters().entries())  // never <eos>

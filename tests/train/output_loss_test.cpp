@@ -1,4 +1,5 @@
 // The dense layer and the loss, some rows at a time: beside the same for all rows at once on a tape.
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -46,12 +47,13 @@ struct Outcome {
 
 constexpr double share = 0.1;
 
-Outcome in_pieces(const Case& c, std::size_t threads, bool gradients = true) {
+Outcome in_pieces(const Case& c, std::size_t threads, bool gradients = true,
+                  detail::LentRoom<double>* room = nullptr) {
   Outcome out{{},
               std::vector<double>(c.h.size(), 9.0),  // stored, whatever was there
               std::vector<double>(c.w.size(), 0.0),
               std::vector<double>(c.b.size(), 0.0)};
-  OutputLoss loss;
+  OutputLoss loss(room);
   std::size_t first = 0;
   for (const std::size_t size : c.shards) {
     loss.add({c.h.data() + first * c.hidden, gradients ? out.dh.data() + first * c.hidden : nullptr,
@@ -128,4 +130,18 @@ TEST_CASE("without gradients the loss in pieces writes none", "[loss][training]"
   const Outcome quiet = in_pieces(c, 2, false);
   CHECK(quiet.loss.sum == Approx(in_pieces(c, 2).loss.sum).epsilon(1e-12));
   for (const double untouched : quiet.dh) REQUIRE(untouched == 9.0);
+}
+
+TEST_CASE("logits in a lent room, or beside one that is too small, change nothing", "[loss][training]") {
+  const Case& c = cases[1];
+  const Outcome expected = in_pieces(c, 2);
+  for (const std::size_t size : {100U, 1'000'000U}) {
+    B::Storage<double> block(size);
+    std::fill_n(block.data(), size, 3.0);
+    detail::LentRoom<double> room(block.data(), size);
+    const Outcome lent = in_pieces(c, 2, true, &room);
+    CHECK(lent.loss.nats == expected.loss.nats);
+    CHECK(lent.dw == expected.dw);
+    CHECK((block.data()[50] == 3.0) == (size == 100));  // used, or left alone
+  }
 }

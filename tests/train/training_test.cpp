@@ -123,9 +123,12 @@ TEST_CASE("training gives the same bits whatever was in memory before", "[train]
   CHECK(weights(false, 100) == expected);
 }
 
-TEST_CASE("a validation anywhere, or a loss that nobody follows, changes no gradient", "[train][gradient]") {
-  Model<bd::test::TestBackend<float>> model({.embed = 12, .hidden = 48, .layers = 2}, numbered(30, 33, 10),
-                                            5);
+TEMPLATE_TEST_CASE(
+    "a validation anywhere, or a loss that nobody follows, changes no gradient", "[train][gradient]",
+    Model<bd::test::TestBackend<float>>,
+    (bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::test::TestBackend<float>, bd::Bidirectional>)) {
+  // Wide enough for products of all kinds.
+  TestType model({.embed = 12, .hidden = 130, .layers = 2}, numbered(30, 33, 10), 5);
   const bd::Batch other{random_sequences(90, 10, 30, 3), random_sequences(90, 10, 33, 4)};
   const auto gradients = [&](auto before, auto between, auto after) {
     bd::Training training(model, bd::Adam{}, {.clip = 1});
@@ -143,12 +146,32 @@ TEST_CASE("a validation anywhere, or a loss that nobody follows, changes no grad
     training.loss(other);
     training.backward();
   };
+  const auto fail_once = [&](auto& training) {
+    const bd::Batch wrong{random_sequences(70, 9, 31, 1), random_sequences(70, 8, 33, 2)};
+    CHECK_THROWS_AS(training.loss(wrong), bd::Error);
+  };
   const std::vector<float> expected = gradients(nothing, nothing, nothing);
   CHECK(gradients(validate, nothing, nothing) == expected);
   CHECK(gradients(nothing, validate, nothing) == expected);
   CHECK(gradients(nothing, nothing, validate) == expected);
   CHECK(gradients(lose, nothing, nothing) == expected);
   CHECK(gradients(train, nothing, nothing) == expected);
+  CHECK(gradients(fail_once, nothing, nothing) == expected);
+}
+
+TEST_CASE("a shard that fails in the middle of a batch leaves nothing behind", "[train][error]") {
+  const auto padded = bd::FinalState::padded;
+  Model<bd::test::TestBackend<float>> model({.embed = 12, .hidden = 48, .layers = 2, .final_state = padded},
+                                            numbered(30, 33, 9), 5);
+  const bd::Batch long_ones{random_sequences(70, 20, 30, 1), random_sequences(70, 8, 33, 2)};
+  const auto gradients = [&](bool fail_before) {
+    bd::Training training(model);
+    if (fail_before) CHECK_THROWS_AS(training.loss(long_ones), bd::Error);
+    training.loss(batch());
+    training.backward();
+    return bd::test::numbers_of(training.gradients());
+  };
+  CHECK(gradients(true) == gradients(false));
 }
 
 TEST_CASE("dropout draws new masks for every batch and none without a rate", "[train][dropout]") {

@@ -19,6 +19,9 @@ struct Lane {
   enum class Kind { product, used_up, state, memory, context, dropout } kind = Kind::product;
   /// Whether its arrays go from one operation to the next, which is a product, and nowhere else.
   bool passed_on() const { return kind == Kind::context || kind == Kind::dropout; }
+  /// Whether nothing but adjoints reads its gradients. Those of a product are needed longer: for that of its
+  /// weight, which is put off.
+  bool passing() const { return kind != Kind::product && kind != Kind::used_up; }
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
@@ -30,7 +33,7 @@ class LaneRooms {
  public:
   using Scalar = typename B::Scalar;
 
-  /// Gradients that nothing but adjoints reads lie in `room`, if given.
+  /// Gradients that are `passing` lie in `room`, if given.
   explicit LaneRooms(LentRoom<Scalar>* room = nullptr) : room_(room) {}
 
   struct Place {
@@ -88,9 +91,7 @@ class LaneRooms {
   Room& find(const Lane<B>& lane) {
     for (Room& room : rooms_)
       if (room.lane == lane) return room;
-    // A product's gradient is needed longer: for that of its weight, which is put off.
-    const bool lasts = lane.kind == Lane<B>::Kind::product;
-    return rooms_.emplace_back(Room{lane, Numbers(), Numbers(lasts ? nullptr : room_), nullptr, 0});
+    return rooms_.emplace_back(Room{lane, Numbers(), Numbers(lane.passing() ? room_ : nullptr), nullptr, 0});
   }
 
   LentRoom<Scalar>* room_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <new>
 #include <span>
@@ -64,19 +65,23 @@ class Tape {
     return v;
   }
 
-  /// The same for a gradient that nothing but adjoints reads: that of a product, for one, is needed longer.
+  /// The same, with a gradient that nothing but adjoints reads: `defer` refuses it.
   Variable<B> passing(Shape shape) {
     Variable<B> v = constant(shape);
     if (recording_) v.gradient = passing_.allocate(shape.size());
+    v.passing = recording_;
     return v;
   }
 
-  /// The same in a lane.
+  /// Room for a gradient that is needed longer than its variable's own.
+  Scalar* lasting_room(std::size_t n) { return recording_ ? gradients_.allocate(n) : nullptr; }
+
+  /// A new uninitialised array in a lane.
   Variable<B> variable(Shape shape, const Lane<B>& lane) {
     const bool used_up = lane.kind == Lane<B>::Kind::used_up;
     if (!recording_ || lane.weight == nullptr) return used_up ? overwritten(shape) : variable(shape);
     const auto [value, gradient] = lanes_.allocate(lane, shape.size());
-    return {this, value, gradient, shape, false, used_up, lane.passed_on()};
+    return {this, value, gradient, shape, false, used_up, lane.passed_on(), lane.passing()};
   }
 
   /// A new uninitialised array that no gradient flows into.
@@ -137,6 +142,11 @@ class Tape {
     return {this, const_cast<Scalar*>(data), nullptr, shape};
   }
 
+  /// Keeps how a variable's rows came about for as long as its arrays.
+  const detail::SharedRows<B>* keep(const detail::SharedRows<B>& shared) {
+    return &shared_rows_.emplace_back(shared);
+  }
+
   /// Uninitialised room for row numbers or ids that lives as long as the tape's arrays.
   Index* index_room(std::size_t count) { return indices_.allocate(count); }
 
@@ -177,7 +187,7 @@ class Tape {
   /// Puts off `dW += dyᵀ x` and `db += Σ dy` until the whole tape was played, so that the steps of a
   /// recurrent layer become one product.
   void defer(const WeightGradient<B>& contribution) {
-    require_lasting(contribution.dy);
+    if (contribution.weight != nullptr || contribution.bias != nullptr) require_lasting(contribution.dy);
     deferred_.add(contribution);
   }
   /// The same for `dW[index[i]] += dy[i]`.
@@ -225,6 +235,7 @@ class Tape {
     deferred_.clear();
     weights_.reset();
     staged_.clear();
+    shared_rows_.clear();
     bool moved = values_.reset();
     moved = gradients_.reset() || moved;
     moved = passing_.reset() || moved;
@@ -254,7 +265,8 @@ class Tape {
 
   void require_lasting(const Scalar* gradient) const {
     if (room_ != nullptr && room_->holds(gradient))
-      fail("Tape::defer", "the gradient of a variable() or a lane for products", "one that is passing()");
+      fail("Tape::defer", "a gradient that lasts", "that of a passing() variable",
+           "copy it to lasting_room() in the adjoint");
   }
 
   template <class A>
@@ -283,6 +295,7 @@ class Tape {
   detail::LaneRooms<B> lanes_;
   detail::Arena<typename B::template Storage<Index>> indices_;
   std::vector<Index> staged_;
+  std::deque<detail::SharedRows<B>> shared_rows_;  // variables point into it
   Index* staged_begin_ = nullptr;
   detail::Arena<std::vector<Block>> closures_;
   std::vector<Step> steps_;

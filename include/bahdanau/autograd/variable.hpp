@@ -51,6 +51,14 @@ class GradientPointer {
   OwnGradient<B>* own_;
 };
 
+/// How rows of an array came about: row r is a copy of `value[row[r]]`, of which there are fewer.
+template <Backend B>
+struct SharedRows {
+  const typename B::Scalar* value = nullptr;
+  std::size_t count = 0;
+  const Index* row = nullptr;
+};
+
 }  // namespace detail
 
 /// An array on a tape. `gradient` is null for a constant, and for everything on a tape that does not record.
@@ -65,6 +73,8 @@ struct Variable {
   bool leaf = false;       // an input or a parameter: no adjoint reads its gradient
   bool used_up = false;    // its one consumer may write over it, and stores its gradient in its place
   bool passed_on = false;  // its one consumer is a product, which stores its gradient
+  bool passing = false;    // its gradient is there for adjoints alone: see Tape::passing
+  const detail::SharedRows<B>* shared = nullptr;  // where rows are equal: products need each once
 
   std::size_t size() const { return shape.size(); }
   std::size_t rows() const { return shape.rows(); }
@@ -76,14 +86,15 @@ struct Variable {
       fail("row_range", "begin + count of at most " + detail::text(rows()),
            detail::text(begin) + " + " + detail::text(count));
     const std::size_t offset = begin * cols();
-    return {tape, value + offset, gradient.shifted(offset), {count, cols()}, leaf, used_up, passed_on};
+    return {tape,      value + offset, gradient.shifted(offset), {count, cols()}, leaf, used_up,
+            passed_on, passing};
   }
 
   /// The same elements in another shape: the same memory.
   Variable reshape(Shape other) const {
     if (other.size() != size())
       fail("reshape", "a shape of " + detail::text(size()) + " elements", other.text());
-    return {tape, value, gradient, other, leaf, used_up, passed_on};
+    return {tape, value, gradient, other, leaf, used_up, passed_on, passing};
   }
 };
 

@@ -1,5 +1,5 @@
 // A model's weights as a packing backend lays them out, made when a product first asks for them.
-// All tapes over one model share them; they are made again when the weights have changed.
+// Tapes that translate share a model's, training's have their own; made again when the weights have changed.
 #pragma once
 
 #include <cstddef>
@@ -58,8 +58,8 @@ class WeightPanels<B> {
     state_.version = version;
   }
 
-  /// Says that nobody needs the forms made so far: others may take their room. Training does so between its
-  /// two passes, which need different ones.
+  /// Says that nobody needs the forms made so far: others may take their room. Training does so before each
+  /// of its two passes, which need different ones.
   void retire() {
     const std::lock_guard lock(mutex_);
     ++state_.round;

@@ -94,6 +94,7 @@ class SimdLanes {
   void for_columns(std::size_t n, F f) const {
     for (std::size_t c = 0; c < n; ++c) f(c);
   }
+
   /// Whether this call works on column c; on the CPU one call works on all of them.
   constexpr bool owns(std::size_t) const { return true; }
 

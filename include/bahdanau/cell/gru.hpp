@@ -109,8 +109,7 @@ struct Gru {
     const Variable<B> x = detail::to_use_up(projected);
     // u = W_h h + b_h: of it only u_n is kept, in place of which its gradient will stand
     T* u = tape.scratch(x.size());
-    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), detail::product_rows<B>(h.value, h),
-                               detail::Onto::bias, b.value, u);
+    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), h, detail::Onto::bias, b.value, u);
     const Variable<B> u_n = tape.variable(h.shape, detail::product_lane(W, 0, Result::used_up));
     const Variable<B> next = tape.variable(h.shape, {W.value, Kind::state});
     B::for_rows(rows, detail::GruRow<T>{H, x.value, u, h.value, u_n.value, next.value});

@@ -112,8 +112,8 @@ struct Lstm {
     detail::require_same_tape("Lstm::step", h, c);
     const Variable<B> x = detail::to_use_up(projected);
     // x + W_h h in x's place; b_h is added where the gates are computed
-    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), detail::product_rows<B>(h.value, h),
-                               detail::Onto::result, nullptr, x.value);
+    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), h, detail::Onto::result, nullptr,
+                               x.value);
     const Variable<B> h_next = tape.variable(h.shape, {W.value, Kind::state});
     const Variable<B> c_next = tape.variable(h.shape, {W.value, Kind::memory});
     B::for_rows(rows, detail::LstmRow<T>{H, x.value, b.value, c.value, c_next.value, h_next.value});

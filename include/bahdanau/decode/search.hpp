@@ -36,7 +36,7 @@ template <class Model>
 SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
                                             const Greedy& options, Workers* helpers = nullptr) {
   using Scalar = typename Model::Scalar;
-  DecodingSession<Model> session(model, source, helpers);
+  DecodingSession<Model> session(model, source, DecodingSession<Model>::Continuation::one_by_one, helpers);
   SearchResult<Scalar> result;
   result.found.resize(source.rows());
   std::vector<Index> parents(source.rows()), sentences(source.rows());
@@ -173,7 +173,7 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
     fail("Beam.nbest", "from 1 to the width, " + text(options.width), text(options.nbest));
   if (!std::isfinite(options.length_power))
     fail("Beam.length_power", "a finite number", number_text(options.length_power));
-  DecodingSession<Model> session(model, source, helpers);
+  DecodingSession<Model> session(model, source, DecodingSession<Model>::Continuation::branching, helpers);
   SearchResult<Scalar> result;
   const std::size_t count = std::min(SentenceBeam::candidates(options), model.vocabularies().target.size());
   std::vector<SentenceBeam> beams;

@@ -2,13 +2,13 @@
 // States stay on the device; two tapes take turns, so a step reads the last one's states and copies nothing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <span>
 #include <vector>
 
-#include <bahdanau/autograd/ops/best.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
 
 namespace bahdanau::detail {
@@ -21,9 +21,15 @@ class DecodingSession {
   using C = typename Model::Cell;
   using Scalar = typename Model::Scalar;
 
+  /// Whether several rows may continue one. It decides how sums are put together, and so their last bits: one
+  /// search must not do it now this way and now that, as its batch happens to be.
+  enum class Continuation : bool { one_by_one, branching };
+
   /// Encodes the sentences; there is one row for each, before its first step. `helpers` may be null.
-  DecodingSession(const Model& model, const Sequences& source, Workers* helpers = nullptr)
+  DecodingSession(const Model& model, const Sequences& source, Continuation continuation,
+                  Workers* helpers = nullptr)
       : model_(&model),
+        branching_(continuation == Continuation::branching),
         binding_(model.binding(helpers)),
         source_tape_(binding_),
         tapes_{Tape<B>(binding_), Tape<B>(binding_)} {
@@ -44,27 +50,19 @@ class DecodingSession {
             std::size_t count) {
     Tape<B>& tape = tapes_[turn_ = 1 - turn_];
     tape.reset();
-    const std::size_t rows = parents.size();
-    rows_.assign(parents.begin(), parents.end());
-    if (!started_)  // encoders keep their rows in an order of their own
-      for (Index& row : rows_) row = first_rows_[static_cast<std::size_t>(row)];
-    started_ = true;
-    begin_.clear();
-    length_.clear();
-    for (const Index sentence : sentences) {
-      begin_.push_back(encoding_.begin[static_cast<std::size_t>(sentence)]);
-      length_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
-    }
+    find_states(parents, sentences);
     spans_.assign(tape, begin_, length_);
     const Index* from = tape.stage(rows_);
     const Index* ids = tape.stage(tokens);
+    const Continued continued{branching_ ? tape.stage(state_of_row_) : nullptr, parents.size()};
     tape.send();
     for (auto& layer : states_)
-      for (auto& part : layer) part = gather_rows(on(tape, part), from, rows);
+      for (auto& part : layer) part = gather_rows(on(tape, part), from, rows_.size());
     const Memory<B> memory{on(tape, memory_.keys), on(tape, memory_.values)};
     const auto& decoder = model_->decoder_network();
     const Variable<B> embedded = decoder.embed_again(tape, tokens, ids);
-    const Variable<B> weights = decoder.step(memory, spans_.view(), embedded, states_);
+    const Variable<B> weights =
+        decoder.step(memory, spans_.view(), embedded, states_, {}, nullptr, continued);
     count_ = count;
     fetch(tape, hidden(states_.back()), weights);
     offsets_.assign(1, 0);
@@ -78,10 +76,36 @@ class DecodingSession {
   }
   /// The attention of the last step in a row.
   std::span<const Scalar> attention(std::size_t row) const {
-    return {weights_ + offsets_[row], offsets_[row + 1] - offsets_[row]};
+    const auto state = static_cast<std::size_t>(state_of_row_[row]);
+    return {weights_ + offsets_[state], offsets_[state + 1] - offsets_[state]};
   }
 
  private:
+  /// Which states of the step before are continued, each once, and by which rows; and what they attend to.
+  void find_states(std::span<const Index> parents, std::span<const Index> sentences) {
+    rows_.clear();
+    begin_.clear();
+    length_.clear();
+    state_of_row_.clear();
+    constexpr Index none = -1;
+    state_of_parent_.assign(static_cast<std::size_t>(*std::max_element(parents.begin(), parents.end())) + 1,
+                            none);
+    for (std::size_t r = 0; r < parents.size(); ++r) {
+      const auto parent = static_cast<std::size_t>(parents[r]),
+                 sentence = static_cast<std::size_t>(sentences[r]);
+      Index& state = state_of_parent_[parent];
+      if (state == none) {
+        state = static_cast<Index>(rows_.size());
+        // Encoders keep their rows in an order of their own.
+        rows_.push_back(started_ ? parents[r] : first_rows_[parent]);
+        begin_.push_back(encoding_.begin[sentence]);
+        length_.push_back(encoding_.length[sentence]);
+      }
+      state_of_row_.push_back(state);
+    }
+    started_ = true;
+  }
+
   /// Brings the best tokens, ln p of each and the attention to the host, in one copy: scalars in which the
   /// tokens' numbers lie last, as they are.
   void fetch(Tape<B>& tape, const Variable<B>& outputs, const Variable<B>& weights) {
@@ -103,6 +127,7 @@ class DecodingSession {
   static Variable<B> on(Tape<B>& tape, const Variable<B>& v) { return tape.borrow(v.value, v.shape); }
 
   const Model* model_;
+  bool branching_;
   WeightBinding<B> binding_;
   Tape<B> source_tape_;
   std::array<Tape<B>, 2> tapes_;
@@ -112,7 +137,7 @@ class DecodingSession {
   Memory<B> memory_;
   std::vector<CellState<C, B>> states_;
   Spans<B> spans_;
-  std::vector<Index> first_rows_, rows_, begin_, length_, next_;
+  std::vector<Index> first_rows_, rows_, begin_, length_, next_, state_of_parent_, state_of_row_;
   std::vector<Scalar> fetched_;
   const Scalar* weights_ = nullptr;  // in what was fetched
   std::vector<std::size_t> offsets_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <bahdanau/autograd/ops/best.hpp>
 #include <bahdanau/cell/cell.hpp>
 #include <bahdanau/cell/packing.hpp>
 #include <bahdanau/model/attend.hpp>
@@ -40,6 +41,12 @@ struct DecoderPass {
 
   std::vector<Index> ids, names, rows, begin, length;  // scratch
   std::vector<Variable<B>> tops;
+};
+
+/// Rows that continue fewer states: row r continues state `state[r]`.
+struct Continued {
+  const Index* state = nullptr;  // null: each its own
+  std::size_t rows = 0;
 };
 
 /// Attention, embedding, stacked cells and the dense layer: their parameters and one step.
@@ -93,15 +100,21 @@ class RecurrentDecoder {
   }
 
   /// One step for the queries of `spans`. `embedded` comes from `embed` and is used up; `states` (one a
-  /// layer) moves on. Returns the attention weights [pairs] before dropout.
+  /// layer) moves on. Returns the attention weights [pairs] before dropout. Where several rows continue one
+  /// state, `states` and queries are those before the step, and what depends on them alone is computed once.
   template <Backend B>
   Variable<B> step(const Memory<B>& memory, const SpanView<B>& spans, const Variable<B>& embedded,
                    std::vector<CellState<C, B>>& states, const DropoutPlan& plan = {},
-                   const Index* names = nullptr) const {
+                   const Index* names = nullptr, const Continued& continued = {}) const {
     Tape<B>& tape = *embedded.tape;
     // query = the top layer's previous hidden state; c = Σ α_t v_t
-    const Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names,
-                                           {tape[layers_[0].weight_ih].value, Lane<B>::Kind::context});
+    Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names,
+                                     {tape[layers_[0].weight_ih].value, Lane<B>::Kind::context});
+    if (continued.state != nullptr) {
+      attended.context = share_rows(attended.context, continued.state, continued.rows);
+      for (CellState<C, B>& state : states)
+        for (Variable<B>& part : state) part = share_rows(part, continued.state, continued.rows);
+    }
     // input = [context ; embedding]: the embedding's product is there already
     add_linear(embedded, attended.context, tape[layers_[0].weight_ih]);
     states[0] = C::step(layers_[0], embedded, states[0]);

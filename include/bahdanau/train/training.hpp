@@ -69,8 +69,8 @@ class Training {
     ready_ = has_gradients_ = false;
     const DropoutPlan plan{model_->config().dropout, random::Key{options_.seed}.derive(batches_)};
     const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
-    panels_.watch(weights.data(), weights.size(), weights.version());
-    panels_.retire();  // gradients stand where they were
+    panels_.watch(weights.data(), weights.size(), 0);
+    panels_.retire();  // other weights, and gradients stand where their forms were
     const Loss total = run(
         batch, {plan, options_.label_smoothing, &Shard::tape, gradients_.change(), &panels_}, output_loss_);
     ++batches_;

@@ -34,7 +34,7 @@ struct BestRow {
     for (std::size_t begin = 0; begin < cols; begin += Lanes::glance) {
       const std::size_t end = begin + Lanes::glance < cols ? begin + Lanes::glance : cols;
       // All lanes look, and one of them keeps the list.
-      const T limit = found == count ? best[count - 1] : std::numeric_limits<T>::lowest();
+      const T limit = lanes.owns(0) && found == count ? best[count - 1] : std::numeric_limits<T>::lowest();
       const bool seen = lanes.any_above(end - begin, row + begin, limit);
       if (!lanes.owns(0) || (found == count && !seen)) continue;
       for (std::size_t c = begin; c < end; ++c) {

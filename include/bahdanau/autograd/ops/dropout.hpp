@@ -62,9 +62,9 @@ struct MaskRow {
       const std::uint64_t draw = key.bits(pair);
       const T a = from[c] * mask_factor(draw, fallen, kept),
               b = from[c + 1] * mask_factor(draw >> 32U, fallen, kept);
-      const T a_before = add ? to[c] : T(0), b_before = add ? to[c + 1] : T(0);
-      to[c] = a_before + a;
-      to[c + 1] = b_before + b;
+      const T sum_a = add ? to[c] + a : a, sum_b = add ? to[c + 1] + b : b;
+      to[c] = sum_a;
+      to[c + 1] = sum_b;
     });
     if (cols % 2 == 0 || !lanes.owns(0)) return;
     const T last = from[cols - 1] * mask_factor(key.bits(cols / 2), fallen, kept);

@@ -64,7 +64,7 @@ Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
   return y;
 }
 
-/// What becomes of the result of `linear_columns`: `overwritten` and `used_up` promise one consumer that may
+/// What becomes of the result of a linear map: `overwritten` and `used_up` promise one consumer that may
 /// write over it and whose adjoint stores the gradient there (`Variable::used_up`); the latter lie in a lane.
 enum class Result { fresh, overwritten, used_up };
 
@@ -83,6 +83,20 @@ struct FillRow {
 
 /// What a product with a weight is added to.
 enum class Onto { nothing, bias, result };
+
+/// out[r] = in[row[r]], or out[r] += in[row[r]]: [rows, cols].
+template <template <class> class Output, class T>
+struct ShareRow {
+  T* out;
+  const T* in;
+  const Index* row;
+  std::size_t cols;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    lanes.map(cols, pointwise::Identity{}, Output<T>{out + r * cols},
+              in + static_cast<std::size_t>(row[r]) * cols);
+  }
+};
 
 /// x [rows, any], rows `stride` apart.
 template <class T>
@@ -141,6 +155,22 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<
 template <Backend B>
 ProductRows<typename B::Scalar> product_rows(const typename B::Scalar* data, const Variable<B>& shaped) {
   return {data, shaped.rows(), shaped.cols()};
+}
+
+/// The same for x, of whose rows each is multiplied once.
+template <Backend B>
+void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const Variable<B>& x, Onto onto,
+                     const typename B::Scalar* bias, typename B::Scalar* y) {
+  using T = typename B::Scalar;
+  if (x.shared == nullptr) return multiply_weight<B>(tape, w, product_rows<B>(x.value, x), onto, bias, y);
+  const auto& [value, count, row] = *x.shared;
+  T* products = tape.constant({count, w.n}).value;
+  multiply_weight<B>(tape, w, ProductRows<T>{value, count, x.cols()},
+                     onto == Onto::bias ? Onto::bias : Onto::nothing, bias, products);
+  if (onto == Onto::result)
+    B::for_rows(x.rows(), ShareRow<Add, T>{y, products, row, w.n});
+  else
+    B::for_rows(x.rows(), ShareRow<Store, T>{y, products, row, w.n});
 }
 
 /// Products with one weight share a lane where gradients of the weights are put off.
@@ -202,8 +232,13 @@ void linear_adjoint(const ProductRows<typename B::Scalar>& dy, const Variable<B>
 template <Backend B>
 void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first,
                    const Variable<B>& b = {}) {
-  if (x.gradient || w.gradient || b.gradient)
-    x.tape->record([=] { linear_adjoint<B>(product_rows<B>(y.gradient, y), x, w, first, b); });
+  if (!x.gradient && !w.gradient && !b.gradient) return;
+  auto* lasting = y.passing ? y.tape->lasting_room(y.size()) : nullptr;
+  x.tape->record([=] {
+    const typename B::Scalar* dy = y.gradient;
+    if (lasting != nullptr) B::copy(dy, y.size(), lasting);
+    linear_adjoint<B>(product_rows<B>(lasting != nullptr ? lasting : dy, y), x, w, first, b);
+  });
 }
 
 template <Backend B>
@@ -231,8 +266,8 @@ Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = R
   detail::require_matrix("linear", "weight", w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
   const Variable<B> y = detail::product_result(x, w, 0, result);
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()),
-                             detail::product_rows<B>(x.value, x), detail::Onto::nothing, nullptr, y.value);
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()), x, detail::Onto::nothing,
+                             nullptr, y.value);
   detail::record_linear<B>(y, x, w, 0);
   return y;
 }
@@ -245,8 +280,8 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
   const Variable<B> y = detail::product_result(x, w, first, result);
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()),
-                             detail::product_rows<B>(x.value, x), detail::Onto::bias, b.value, y.value);
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x, detail::Onto::bias,
+                             b.value, y.value);
   detail::record_linear<B>(y, x, w, first, b);
   return y;
 }
@@ -266,8 +301,8 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
   detail::require_linear("add_linear", x, w, first);
   detail::require_same_tape("add_linear", x, y);
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()),
-                             detail::product_rows<B>(x.value, x), detail::Onto::result, nullptr, y.value);
+  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x, detail::Onto::result,
+                             nullptr, y.value);
   detail::record_linear<B>(y, x, w, first);
 }
 

@@ -101,7 +101,8 @@ Variable<B> concat_rows(std::span<const Variable<B>> parts) {
     rows += part.rows();
   }
   // Arrays of one lane lie below one another already.
-  if (together) return {head.tape, head.value, head.gradient, {rows, head.cols()}, false};
+  if (together)
+    return {head.tape, head.value, head.gradient, {rows, head.cols()}, false, false, false, head.passing};
   const Variable<B> y = head.tape->variable({rows, head.cols()});
   std::size_t first = 0;
   for (const Variable<B>& part : parts) {
@@ -136,6 +137,15 @@ Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t co
       else
         RowGradient<B>{x.gradient, y.gradient, index, count, x.cols()}.add();
     });
+  return y;
+}
+
+/// The same where rows are taken several times: products of y with weights are computed once for each row of
+/// x.
+template <Backend B>
+Variable<B> share_rows(const Variable<B>& x, const Index* index, std::size_t count) {
+  Variable<B> y = gather_rows(x, index, count);
+  y.shared = x.tape->keep(detail::SharedRows<B>{x.value, x.rows(), index});
   return y;
 }
 

@@ -71,17 +71,15 @@ class Training {
     const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
     panels_.watch(weights.data(), weights.size(), 0);
     panels_.retire();  // other weights, and gradients stand where their forms were
-    const Loss total = run(
-        batch, {plan, options_.label_smoothing, &Shard::tape, gradients_.change(), &panels_}, output_loss_);
+    const Loss total =
+        run(batch, {plan, options_.label_smoothing, gradients_.change(), &panels_}, output_loss_);
     ++batches_;
     ready_ = true;
     return total;
   }
 
   /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
-  Loss evaluate(const Batch& batch) {
-    return run(batch, {{}, 0, &Shard::quiet, nullptr, model_->panels()}, quiet_loss_);
-  }
+  Loss evaluate(const Batch& batch) { return run(batch, {{}, 0, nullptr, model_->panels()}, quiet_loss_); }
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
   void backward() {
@@ -126,13 +124,11 @@ class Training {
   /// About as many rows as keep single-threaded matrix products fast.
   static constexpr std::size_t shard_rows = 32;
 
-  struct Shard;
   /// How the shards of a batch are run.
   struct Pass {
     DropoutPlan dropout;
     double smoothing;
-    Tape<Backend> Shard::*tape;
-    Scalar* gradients;  // of the weights, or null
+    Scalar* gradients;  // of the weights, or null: then nothing is recorded
     WeightPanels<Backend>* panels;
   };
 
@@ -145,7 +141,7 @@ class Training {
 
     void forward(const Pass& how, const Model& model, const Batch& batch, std::size_t first,
                  std::size_t count) {
-      Tape<Backend>& on = this->*how.tape;
+      Tape<Backend>& on = how.gradients != nullptr ? tape : quiet;
       const DropoutPlan& plan = how.dropout;
       on.reset();
       on.bind({.weights = model.weights().data(),

@@ -124,7 +124,7 @@ TEST_CASE("training gives the same bits whatever was in memory before", "[train]
 }
 
 TEMPLATE_TEST_CASE(
-    "a validation anywhere, or a loss that nobody follows, changes no gradient", "[train][gradient]",
+    "a validation anywhere, or a loss that nobody follows, changes no gradient", "[train][gradient][bits]",
     Model<bd::test::TestBackend<float>>,
     (bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::test::TestBackend<float>, bd::Bidirectional>)) {
   // Wide enough for products of all kinds.
@@ -151,15 +151,15 @@ TEMPLATE_TEST_CASE(
     CHECK_THROWS_AS(training.loss(wrong), bd::Error);
   };
   const std::vector<float> expected = gradients(nothing, nothing, nothing);
-  CHECK(gradients(validate, nothing, nothing) == expected);
-  CHECK(gradients(nothing, validate, nothing) == expected);
-  CHECK(gradients(nothing, nothing, validate) == expected);
-  CHECK(gradients(lose, nothing, nothing) == expected);
-  CHECK(gradients(train, nothing, nothing) == expected);
-  CHECK(gradients(fail_once, nothing, nothing) == expected);
+  CHECK((gradients(validate, nothing, nothing) == expected));
+  CHECK((gradients(nothing, validate, nothing) == expected));
+  CHECK((gradients(nothing, nothing, validate) == expected));
+  CHECK((gradients(lose, nothing, nothing) == expected));
+  CHECK((gradients(train, nothing, nothing) == expected));
+  CHECK((gradients(fail_once, nothing, nothing) == expected));
 }
 
-TEST_CASE("a shard that fails in the middle of a batch leaves nothing behind", "[train][error]") {
+TEST_CASE("a shard that fails in the middle of a batch leaves nothing behind", "[train][error][bits]") {
   const auto padded = bd::FinalState::padded;
   Model<bd::test::TestBackend<float>> model({.embed = 12, .hidden = 48, .layers = 2, .final_state = padded},
                                             numbered(30, 33, 9), 5);
@@ -171,7 +171,7 @@ TEST_CASE("a shard that fails in the middle of a batch leaves nothing behind", "
     training.backward();
     return bd::test::numbers_of(training.gradients());
   };
-  CHECK(gradients(true) == gradients(false));
+  CHECK((gradients(true) == gradients(false)));
 }
 
 TEST_CASE("dropout draws new masks for every batch and none without a rate", "[train][dropout]") {

@@ -68,7 +68,7 @@ def measure(bench, case):
     if case.kind == "ragged":
         iterations = {name: -(-n // least) * least for name, n in iterations.items()}
     one_round = sum((iterations[p.name] * first[p.name] + iterations[OURS] * first[OURS]) / 1e3 for p in peers)
-    budget = 3.5 if bench.quick else 60
+    budget = 2.8 if bench.quick else 60
     rounds = max(3, min(15, round(budget / one_round)))
     times = {contestant.name: [] for contestant in contestants}
     in_turns(contestants, times, iterations, rounds)

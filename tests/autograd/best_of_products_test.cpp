@@ -15,10 +15,10 @@ using namespace bahdanau;
 namespace {
 
 template <class T>
-struct Found {
+struct FoundBest {
   std::vector<T> log_probs;
   std::vector<Index> columns;
-  friend bool operator==(const Found&, const Found&) = default;
+  friend bool operator==(const FoundBest&, const FoundBest&) = default;
 };
 
 constexpr std::size_t inputs = 40;
@@ -27,7 +27,7 @@ constexpr std::size_t inputs = 40;
 template <class T>
 struct Case {
   using B = Xtensor<T>;
-  using Found = ::Found<T>;
+  using Found = FoundBest<T>;
   std::size_t columns;
   std::vector<T> weights = test::numbers<T>(columns * (inputs + 1), 1);
   std::vector<T> rows = test::numbers<T>(70 * inputs, 2);

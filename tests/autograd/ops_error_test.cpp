@@ -44,28 +44,35 @@ TEST_CASE("pointwise operations refuse shapes that do not meet", "[ops][error]")
       [](Fixture& f) {
         f.a({3, 4}) + f.a({4, 3});
       },
-      "operator+: expected two of one shape, or [3, 4] and a row of 4, got [4, 3]");
+      "operator+: expected two of one shape, or [3, 4] and a row of 4 or a column [3, 1], got [4, 3]");
   check(
       [](Fixture& f) {
         f.a({3, 4}) - f.a({3});
       },
-      "operator-: expected two of one shape, or [3, 4] and a row of 4, got [3]");
+      "operator-: expected two of one shape, or [3, 4] and a row of 4 or a column [3, 1], got [3]; a column "
+      "is made by "
+      "reshape({3, 1})");
   check(
       [](Fixture& f) {
         f.a({4}) * f.a({3, 4});
       },
-      "operator*: expected two of one shape, or [4] and a row of 4, got [3, 4]");
+      "operator*: expected two of one shape, or [4] and a row of 4 or a column [1, 1], got [3, 4]");
   // As many elements as a row, but no row
   check(
       [](Fixture& f) {
         f.a({3, 4}) / f.a({2, 2});
       },
-      "operator/: expected two of one shape, or [3, 4] and a row of 4, got [2, 2]");
+      "operator/: expected two of one shape, or [3, 4] and a row of 4 or a column [3, 1], got [2, 2]");
   check(
       [](Fixture& f) {
         f.a({3, 4}) / f.a({4, 1});
       },
-      "operator/: expected two of one shape, or [3, 4] and a row of 4, got [4, 1]");
+      "operator/: expected two of one shape, or [3, 4] and a row of 4 or a column [3, 1], got [4, 1]");
+  check(
+      [](Fixture& f) {
+        maximum(f.a({3, 4}), f.a({3, 3}));
+      },
+      "maximum: expected two of one shape, or [3, 4] and a row of 4 or a column [3, 1], got [3, 3]");
 }
 
 TEST_CASE("products refuse extents that do not meet", "[ops][error]") {

@@ -50,6 +50,16 @@ TEST_CASE_METHOD(Fixture, "pointwise operations act on each element", "[ops]") {
   CHECK(largest_difference(value<2>(-a), {{-1, -2}, {-3, 4}}) == 0);
   CHECK(largest_difference(value<2>(0.5 * a), {{0.5, 1}, {1.5, -2}}) == 0);
   CHECK(largest_difference(value<2>(affine(a, 2.0, 1.0)), {{3, 5}, {7, -7}}) == 0);
+  const V column = array({2, 1}, {10, 100});
+  CHECK(largest_difference(value<2>(a + column), {{11, 12}, {103, 96}}) == 0);
+  CHECK(largest_difference(value<2>(a - column), {{-9, -8}, {-97, -104}}) == 0);
+  CHECK(largest_difference(value<2>(a * column), {{10, 20}, {300, -400}}) == 0);
+  CHECK(largest_difference(value<2>(a / column), {{0.1, 0.2}, {0.03, -0.04}}) == 0);
+  CHECK(largest_difference(value<2>(maximum(a, b)), {{2, 2}, {3, 8}}) == 0);
+  CHECK(largest_difference(value<2>(maximum(a, array({2}, {2, -5}))), {{2, 2}, {3, -4}}) == 0);
+  CHECK(largest_difference(value<2>(maximum(a, array({2, 1}, {1.5, -5}))), {{1.5, 2}, {3, -4}}) == 0);
+  CHECK(largest_difference(value<2>(sqrt(a * a)), {{1, 2}, {3, 4}}) == 0);
+  CHECK(largest_difference(value<2>(reciprocal(b)), {{0.5, 0.5}, {-1, 0.125}}) == 0);
   const double e = std::exp(1.0);
   CHECK(largest_difference(value<1>(exp(array({3}, {0, 1, -1}))), {1, e, 1 / e}) < 1e-15);
   CHECK(largest_difference(value<1>(log(array({3}, {1, e, 0.5}))), {0, 1, -std::log(2.0)}) < 1e-15);
@@ -57,6 +67,35 @@ TEST_CASE_METHOD(Fixture, "pointwise operations act on each element", "[ops]") {
         1e-15);
   CHECK(largest_difference(value<1>(sigmoid(array({3}, {0, 1, -1}))), {0.5, e / (1 + e), 1 / (1 + e)}) <
         1e-15);
+}
+
+TEST_CASE_METHOD(Fixture, "the maximum is the larger one in every lane, and no number where one is none",
+                 "[ops]") {
+  Numbers a(19), b(19);  // wider than any vector
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<double>(i % 5);
+    b[i] = static_cast<double>(i % 3);
+  }
+  const auto larger = value<1>(maximum(array({19}, a), array({19}, b)));
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(larger(i) == std::max(a[i], b[i]));
+  const double nan = std::nan("");
+  const auto mixed = value<1>(maximum(array({3}, {nan, 1, 2}), array({3}, {1, nan, 1})));
+  CHECK(std::isnan(mixed(0)));
+  CHECK(std::isnan(mixed(1)));
+  CHECK(mixed(2) == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "of two equal numbers each receives half of their maximum's gradient", "[ops]") {
+  const V a = array({4}, {1, 2, 3, 4}), b = array({4}, {2, 2, 3, 1});
+  tape.backward(sum(maximum(a, b)));
+  CHECK(largest_difference(gradient<1>(a), {0, 0.5, 0.5, 1}) == 0);
+  CHECK(largest_difference(gradient<1>(b), {1, 0.5, 0.5, 0}) == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a square array meets a vector as a row, and a column as a column", "[ops]") {
+  const V a = array({2, 2}, {1, 2, 3, 4}), v = array({2}, {10, 20});
+  CHECK(largest_difference(value<2>(a + v), {{11, 22}, {13, 24}}) == 0);
+  CHECK(largest_difference(value<2>(a + v.reshape({2, 1})), {{11, 12}, {23, 24}}) == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "products add up rows by columns", "[ops]") {

@@ -33,6 +33,8 @@ TEST_CASE("functions of one array pass the gradient check", "[ops][gradient]") {
     CHECK(error_of([](const V& x) { return sigmoid(x); }, shape) <= gradient_tolerance);
     CHECK(error_of([](const V& x) { return exp(x); }, shape) <= gradient_tolerance);
     CHECK(error_of([](const V& x) { return log(positive(x)); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return sqrt(positive(x)); }, shape) <= gradient_tolerance);
+    CHECK(error_of([](const V& x) { return reciprocal(positive(x)); }, shape) <= gradient_tolerance);
     CHECK(error_of([](const V& x) { return affine(x, -1.5, 0.25); }, shape) <= gradient_tolerance);
     CHECK(error_of([](const V& x) { return -x; }, shape) <= gradient_tolerance);
     CHECK(error_of([](const V& x) { return 2.5 * x; }, shape) <= gradient_tolerance);
@@ -47,6 +49,7 @@ TEST_CASE("functions of two arrays pass the gradient check", "[ops][gradient]") 
     CHECK(error_of([](const V& a, const V& b) { return a * b; }, shape, shape) <= gradient_tolerance);
     CHECK(error_of([](const V& a, const V& b) { return a / positive(b); }, shape, shape) <=
           gradient_tolerance);
+    CHECK(error_of([](const V& a, const V& b) { return maximum(a, b); }, shape, shape) <= gradient_tolerance);
   }
 }
 
@@ -58,7 +61,25 @@ TEST_CASE("a row that meets every row of an array passes the gradient check", "[
     CHECK(error_of([](const V& x, const V& b) { return x - b; }, a, row) <= gradient_tolerance);
     CHECK(error_of([](const V& x, const V& b) { return x * b; }, a, row) <= gradient_tolerance);
     CHECK(error_of([](const V& x, const V& b) { return x / positive(b); }, a, row) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return maximum(x, b); }, a, row) <= gradient_tolerance);
   }
+}
+
+TEST_CASE("a column that meets every column of an array passes the gradient check", "[ops][gradient]") {
+  struct Pair {
+    Shape a, column;
+  };
+  for (const auto& [a, column] : {Pair{{4, 19}, {4, 1}}, Pair{{1, 9}, {1, 1}}, Pair{{2, 3, 5}, {2, 3, 1}}}) {
+    CAPTURE(a.text());
+    CHECK(error_of([](const V& x, const V& b) { return x + b; }, a, column) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return x - b; }, a, column) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return x * b; }, a, column) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return x / positive(b); }, a, column) <= gradient_tolerance);
+    CHECK(error_of([](const V& x, const V& b) { return maximum(x, b); }, a, column) <= gradient_tolerance);
+  }
+  // Rows of length 1: each divided by its own norm
+  const auto normed = [](const V& x) { return x / sqrt(sum_columns(x * x)).reshape({x.rows(), 1}); };
+  CHECK(error_of(normed, {3, 11}) <= gradient_tolerance);
 }
 
 TEST_CASE("an array used several times receives the sum of its gradients", "[ops][gradient]") {

@@ -111,7 +111,7 @@ TEST_CASE("parameters are read from the model's weights and add to its gradients
   weights.write(first, Numbers{1, 2});
   weights.write(second, Numbers{3, 4});
   Tape tape;
-  tape.bind(weights.data(), gradients.data());
+  bind(tape, weights, &gradients);
   const V x = tape.constant({1, 2}, Numbers{10, 100});
   const V y = linear(x, tape[first]) * linear(x, tape[second]);  // 210 · 430
   CHECK(value<2>(y)(0, 0) == 210 * 430);
@@ -128,8 +128,9 @@ TEST_CASE("parameters without gradients are constants", "[tape]") {
   const Parameter p = Scope(list).matrix("p", 1, 2);
   ParameterBlock<B> weights(list);
   weights.write(p, Numbers{1, 2});
-  Tape inferring(weights.data()), tape;
-  tape.bind(weights.data(), nullptr);
+  Tape inferring(Tape::Mode::infer), tape;
+  bind(inferring, weights);
+  bind(tape, weights);
   CHECK(inferring[p].gradient == nullptr);
   CHECK(tape[p].gradient == nullptr);
   const V x = tape.leaf({1, 2}, Numbers{5, 6});

@@ -46,4 +46,11 @@ inline Sequences random_sequences(std::size_t rows, std::size_t width, std::size
   return Sequences::from_rows(out);
 }
 
+/// One row of many, as wide as it is long.
+inline Sequences row_alone(const Sequences& all, std::size_t row) {
+  const Token* begin = all.tokens.data() + row * all.width();
+  const std::vector<std::vector<Token>> rows{{begin, begin + all.lengths[row]}};
+  return Sequences::from_rows(rows);
+}
+
 }  // namespace bahdanau::test

@@ -14,6 +14,18 @@
 
 namespace bahdanau {
 
+namespace detail {
+
+/// A piece of memory: begin <= address < end.
+template <class T>
+struct Place {
+  const T* begin = nullptr;
+  const T* end = nullptr;
+  bool empty() const { return begin == end; }
+};
+
+}  // namespace detail
+
 /// One use of a weight in `y = x Wᵀ + b`: what it adds to the gradients of W and b.
 template <Backend B>
 struct WeightGradient {
@@ -25,9 +37,20 @@ struct WeightGradient {
   std::size_t rows = 0, inputs = 0, outputs = 0, stride = 0, dy_stride = 0;
   std::size_t order = 0;  // set when it is collected
 
-  bool same_weight(const WeightGradient& other) const {
+  /// Whether both multiply the same part of a weight and add the same bias, so that their rows may stand in
+  /// one product. Another question than who writes where: see `weight_place`.
+  bool same_product(const WeightGradient& other) const {
     return weight == other.weight && bias == other.bias && inputs == other.inputs &&
-           outputs == other.outputs && stride == other.stride && dy_stride == other.dy_stride;
+           outputs == other.outputs && stride == other.stride;
+  }
+
+  /// The memory that each of the two functions below writes to.
+  detail::Place<Scalar> weight_place() const {
+    if (weight == nullptr || outputs == 0) return {};
+    return {weight, weight + (outputs - 1) * stride + inputs};
+  }
+  detail::Place<Scalar> bias_place() const {
+    return bias == nullptr ? detail::Place<Scalar>{} : detail::Place<Scalar>{bias, bias + outputs};
   }
 
   /// y = x Wᵀ + b  =>  dW += dyᵀ x, for the outputs first, ..., first + count - 1.
@@ -46,10 +69,13 @@ struct WeightGradient {
 template <Backend B>
 struct RowGradient {
   using Scalar = typename B::Scalar;
-  Scalar* weight = nullptr;      // dW [any, cols]
+  Scalar* weight = nullptr;      // dW [table, cols]
   const Scalar* dy = nullptr;    // [rows, cols]
-  const Index* index = nullptr;  // [rows]
-  std::size_t rows = 0, cols = 0;
+  const Index* index = nullptr;  // [rows], each below `table`
+  std::size_t rows = 0, cols = 0, table = 0;
+
+  /// The memory that `add` writes to: any row of dW.
+  detail::Place<Scalar> weight_place() const { return {weight, weight + table * cols}; }
 
   /// y[i] = W[index[i]]  =>  dW[index[i]] += dy[i]
   void add() const { B::scatter_add(rows, cols, dy, index, weight); }
@@ -90,13 +116,14 @@ class DeferredWeightGradients {
   void merge() {
     // Those of one weight in the order of the forward pass; the tape has played them backwards.
     std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.weight, a.bias, b.order) < std::tie(b.weight, b.bias, a.order);
+      return std::tie(a.weight, a.bias, a.inputs, a.outputs, a.stride, b.order) <
+             std::tie(b.weight, b.bias, b.inputs, b.outputs, b.stride, a.order);
     });
     scratch_.reset();
     auto kept = uses_.begin();
     for (auto first = uses_.begin(); first != uses_.end();) {
       const auto last =
-          std::find_if(first, uses_.end(), [&](const auto& use) { return !first->same_weight(use); });
+          std::find_if(first, uses_.end(), [&](const auto& use) { return !first->same_product(use); });
       kept = gather(kept, join(first, last, kept));
       first = last;
     }
@@ -123,7 +150,8 @@ class DeferredWeightGradients {
   static Uses join(Uses first, Uses last, Uses out) {
     WeightGradient<B> run = *first;
     for (auto use = first + 1; use != last; ++use) {
-      if (use->x == run.x + run.rows * run.inputs && use->dy == run.dy + run.rows * run.dy_stride) {
+      if (use->dy_stride == run.dy_stride && use->x == run.x + run.rows * run.inputs &&
+          use->dy == run.dy + run.rows * run.dy_stride) {
         run.rows += use->rows;
       } else {
         *out++ = run;

@@ -1,9 +1,11 @@
 // The gradients of a batch from those of its shards: products that all shards put off, added up together.
-// Pieces of work are cut by the weights' sizes and add the shards in order, so threads do not change a bit.
+// Work is divided by the memory that it writes and adds the shards in order, so threads do not change a bit.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <tuple>
 #include <vector>
 
 #include <bahdanau/autograd/ops/common.hpp>
@@ -11,6 +13,29 @@
 #include <bahdanau/core/parallel.hpp>
 
 namespace bahdanau::detail {
+
+/// What one use adds to one place: a product to dW, a column sum to db, or rows to a table.
+template <Backend B>
+struct Contribution {
+  Place<typename B::Scalar> place;
+  const WeightGradient<B>* product = nullptr;  // the use whose dW it is,
+  const WeightGradient<B>* bias = nullptr;     // or whose db,
+  const RowGradient<B>* rows = nullptr;        // or the rows
+  std::size_t order = 0;                       // shard by shard, as each shard's tape says
+  std::size_t group = 0;                       // contributions of other groups write elsewhere
+
+  /// Adds it; of a product only those rows of dW among first, ..., first + count - 1.
+  void add(std::size_t first, std::size_t count) const {
+    if (product != nullptr) product->add_to_weight(first, std::min(count, product->outputs - first));
+    if (bias != nullptr) bias->add_to_bias();
+    if (rows != nullptr) rows->add();
+  }
+  /// Multiplications and additions that it takes, for all rows of dW.
+  std::size_t cost() const {
+    if (product != nullptr) return product->outputs * product->inputs * product->rows;
+    return bias != nullptr ? bias->outputs * bias->rows : rows->cols * rows->rows;
+  }
+};
 
 /// Adds the shards' weight gradients to one block. Shards keep no block of their own: the largest weights'
 /// gradients exist once, however many shards there are.
@@ -29,18 +54,13 @@ class ShardGradients {
 
   /// Adds everything to `gradients`, to which the tapes are bound.
   void sum(Workers& workers, Scalar* gradients) {
+    collect();
+    group();
     plan();
     workers.run(pieces_.size(), [&](std::size_t i) {
       const Piece& piece = pieces_[i];
-      for (const Shard& shard : shards_) {
-        for (const WeightGradient<B>& use : shard.deferred->uses())
-          if (piece.weight && use.same_weight(*piece.weight)) {
-            use.add_to_weight(piece.first, piece.count);
-            if (piece.first == 0) use.add_to_bias();
-          }
-        for (const RowGradient<B>& use : shard.deferred->rows())
-          if (use.weight == piece.rows_of) use.add();
-      }
+      for (std::size_t c = piece.begin; c < piece.end; ++c)
+        contributions_[c].add(piece.first_row, piece.row_count);
     });
     for (const Shard& shard : shards_)
       shard.tape->weights().for_own_gradients([&](std::size_t offset, const Scalar* own, std::size_t n) {
@@ -53,40 +73,91 @@ class ShardGradients {
     const Tape<B>* tape;
     const DeferredWeightGradients<B>* deferred;
   };
-  /// Some outputs of one weight, or all rows of one.
+  /// All contributions of one group, in order; of products some rows of dW. No two pieces write to the same
+  /// memory.
   struct Piece {
-    const WeightGradient<B>* weight = nullptr;
-    std::size_t first = 0, count = 0;
-    const Scalar* rows_of = nullptr;
+    std::size_t begin = 0, end = 0;  // contributions
+    std::size_t first_row = 0, row_count = 0;
     std::size_t cost = 0;
   };
+
+  void collect() {
+    contributions_.clear();
+    const auto add = [&](Contribution<B> c) {
+      if (c.place.empty()) return;
+      c.order = contributions_.size();
+      contributions_.push_back(c);
+    };
+    for (const Shard& shard : shards_) {
+      for (const WeightGradient<B>& use : shard.deferred->uses()) {
+        add({.place = use.weight_place(), .product = &use});
+        add({.place = use.bias_place(), .bias = &use});
+      }
+      for (const RowGradient<B>& use : shard.deferred->rows())
+        add({.place = use.weight_place(), .rows = &use});
+    }
+  }
+
+  /// Whatever overlaps, directly or by way of others, becomes one group, in which the order is kept.
+  void group() {
+    std::sort(contributions_.begin(), contributions_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.place.begin, a.order) < std::tie(b.place.begin, b.order);
+    });
+    std::size_t group = 0;
+    const Scalar* end = nullptr;
+    for (Contribution<B>& c : contributions_) {
+      if (end != nullptr && c.place.begin >= end) ++group;
+      end = end == nullptr || c.place.end > end ? c.place.end : end;
+      c.group = group;
+    }
+    std::sort(contributions_.begin(), contributions_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.group, a.order) < std::tie(b.group, b.order);
+    });
+  }
 
   void plan() {
     // elements of a weight in one piece
     constexpr std::size_t largest = std::size_t{1} << (SpreadingBackend<B> ? 40 : 20);
     pieces_.clear();
-    for (const Shard& shard : shards_) {
-      for (const WeightGradient<B>& use : shard.deferred->uses()) {
-        if (planned([&](const Piece& p) { return p.weight && use.same_weight(*p.weight); })) continue;
-        const std::size_t cuts = (use.outputs * use.inputs + largest - 1) / largest;
-        for (std::size_t c = 0; c < cuts; ++c) {
-          const std::size_t first = c * use.outputs / cuts, end = (c + 1) * use.outputs / cuts;
-          pieces_.push_back({&use, first, end - first, nullptr, (end - first) * use.inputs});
-        }
+    for (std::size_t begin = 0, end = 0; begin < contributions_.size(); begin = end) {
+      std::size_t cost = 0;
+      for (; end < contributions_.size() && contributions_[end].group == contributions_[begin].group; ++end)
+        cost += contributions_[end].cost();
+      const auto [rows, width] = rows_to_divide(begin, end);
+      const std::size_t cuts = std::max<std::size_t>(1, (rows * width + largest - 1) / largest);
+      for (std::size_t c = 0; c < cuts; ++c) {
+        const std::size_t first = c * rows / cuts, last = (c + 1) * rows / cuts;
+        pieces_.push_back({begin, end, first, last - first, cost / cuts});
       }
-      for (const RowGradient<B>& use : shard.deferred->rows())
-        if (!planned([&](const Piece& p) { return p.rows_of == use.weight; }))
-          pieces_.push_back({nullptr, 0, 0, use.weight, 0});
     }
     // The longest first, so that no thread is left alone with one at the end.
     std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.cost > b.cost; });
   }
-  template <class F>
-  bool planned(F f) const {
-    return std::any_of(pieces_.begin(), pieces_.end(), f);
+
+  /// Rows by which a group may be divided, and their width.
+  struct Rows {
+    std::size_t count, width;
+  };
+
+  /// Products with the rows of one matrix, or with blocks of its columns, write row r to the same memory, and
+  /// only there: such a group may be divided by rows. Any other has one piece.
+  Rows rows_to_divide(std::size_t begin, std::size_t end) const {
+    constexpr Rows undivided{std::numeric_limits<std::size_t>::max(), 0};
+    const WeightGradient<B>* head = contributions_[begin].product;
+    if (head == nullptr) return undivided;
+    const Scalar *left = head->weight, *right = left;  // ends of row 0
+    for (std::size_t c = begin; c < end; ++c) {
+      const WeightGradient<B>* use = contributions_[c].product;
+      if (use == nullptr || use->stride != head->stride || use->outputs != head->outputs) return undivided;
+      left = std::min<const Scalar*>(left, use->weight);
+      right = std::max<const Scalar*>(right, use->weight + use->inputs);
+    }
+    const auto width = static_cast<std::size_t>(right - left);
+    return width <= head->stride ? Rows{head->outputs, width} : undivided;
   }
 
   std::vector<Shard> shards_;
+  std::vector<Contribution<B>> contributions_;
   std::vector<Piece> pieces_;
 };
 

@@ -1,0 +1,138 @@
+// What must hold for a batch of any shape and any number of threads, and how a thousand cases are tried.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rapidcheck.h>
+
+#include <bahdanau/train/training.hpp>
+
+#include "property/random_case.hpp"
+#include "support/backends.hpp"
+#include "support/catch.hpp"
+#include "support/compare.hpp"
+#include "support/sequences.hpp"
+#include "support/watched.hpp"
+
+namespace bahdanau::test {
+
+// Each property returns what is wrong, or nothing.
+
+template <class Model>
+Model random_model(const RandomCase& c, float dropout) {
+  return Model(c.config(dropout), numbered(4 + c.source_words, 4 + c.target_words, c.max_length()), c.seed);
+}
+
+/// The gradient of a batch is the sum over its rows taken alone: within 1e-12 of its largest entry.
+template <class Model>
+std::string gradient_is_the_sum_of_rows(const RandomCase& c) {
+  Model model = random_model<Model>(c, 0);
+  const auto add_gradient = [](auto& training, const Batch& batch, std::vector<double>& sum) {
+    training.loss(batch);
+    training.backward();
+    const std::vector<double> gradient = numbers_of(training.gradients());
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
+  };
+  const Batch batch = c.batch(0);
+  const StepOptions options{.threads = 1, .label_smoothing = c.smoothing};
+  Training together(model, Adam{}, options), alone(model, Adam{}, options);
+  std::vector<double> whole(model.parameters().size()), rows(whole.size());
+  add_gradient(together, batch, whole);
+  for (std::size_t r = 0; r < c.rows; ++r)
+    add_gradient(alone, {row_alone(batch.source, r), row_alone(batch.target, r)}, rows);
+  double largest = 0;
+  for (const double x : rows) largest = std::max(largest, std::abs(x));
+  const double error = largest_difference(whole, rows);
+  if (error <= 1e-12 * largest) return "";
+  std::ostringstream text;
+  text << "the gradient differs from the sum over rows by " << error / largest << " of its largest entry";
+  return text.str();
+}
+
+/// Trainings with dropout end with equal bits for 1, 2, 3 and 8 threads, of which no two write to the same
+/// memory at once.
+template <class Model>
+std::string threads_change_no_bit(const RandomCase& c) {
+  const auto trained = [&](std::size_t threads) {
+    Model model = random_model<Model>(c, c.dropout);
+    Training training(model, Adam{.rate = 0.01},
+                      {.clip = 1, .threads = threads, .seed = c.seed, .label_smoothing = c.smoothing});
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      training.loss(c.batch(step));
+      training.backward();
+      training.step();
+    }
+    return numbers_of(std::as_const(model).weights());
+  };
+  WatchedWrites::clear();
+  const std::vector<double> one = trained(1);
+  for (const std::size_t threads : {2U, 3U, 8U}) {
+    // Now and then long enough for any two pieces of work to meet.
+    WatchedWrites::pause = std::chrono::microseconds(threads == 2 && c.seed % 8 == 0 ? 1 : 0);
+    const bool equal = trained(threads) == one;
+    WatchedWrites::pause = {};
+    const std::string by = " by " + std::to_string(threads) + " threads";
+    if (WatchedWrites::clashes > 0) return "two threads wrote to the same memory at once" + by;
+    if (!equal) return "other weights" + by + " than by one";
+  }
+  return "";
+}
+
+/// Tries `property` on random cases: `share` of the thousand of every run, or of those that
+/// BAHDANAU_PROPERTY_CASES asks for. Prints the smallest case that fails and how to try it again, and the
+/// first one, as what threads do to one another may not happen twice.
+template <class Property>
+void try_cases(const std::string& name, double share, std::size_t models, Property property) {
+  const char* asked = std::getenv("BAHDANAU_PROPERTY_CASES");
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
+  const double cases = asked != nullptr ? std::atof(asked) : 1000;
+  REQUIRE(cases >= 1);  // a word that is no number would try nothing
+  params.maxSuccess = std::max(1, static_cast<int>(cases * share));
+  rc::detail::TestMetadata metadata;
+  metadata.id = metadata.description = name;
+  std::ostringstream first;
+  const auto one = [&] {
+    const RandomCase c = *random_cases(models);
+    const std::string wrong = property(c);
+    if (!wrong.empty() && first.tellp() == 0) first << c << ": " << wrong;
+    return wrong;
+  };
+  const auto result = rc::detail::checkTestable(one, metadata, params);
+  std::ostringstream text;
+  rc::detail::printResultMessage(result, text);
+  INFO(text.str() << "\nThe first: " << first.str()
+                  << "\nThe same cases again: RC_PARAMS='seed=" << params.seed << "'");
+  CHECK(result.template is<rc::detail::SuccessResult>());
+}
+
+/// Tries both properties on all models with a cell.
+template <class Cell>
+void try_models_with(const std::string& name, double share) {
+  using B = Watched<double>;
+  const auto wrong_with = [](const RandomCase& c) {
+    const auto both = [&]<class Model>() {
+      const std::string wrong = gradient_is_the_sum_of_rows<Model>(c);
+      return wrong.empty() ? threads_change_no_bit<Model>(c) : wrong;
+    };
+    switch (c.model) {
+      case 0:
+        return both.template operator()<EncoderDecoder<Cell, Additive, B>>();
+      case 1:
+        return both.template operator()<EncoderDecoder<Cell, ScaledDot, B>>();
+      default:
+        return both.template operator()<EncoderDecoder<Cell, Additive, B, Bidirectional>>();
+    }
+  };
+  try_cases(name, share, 3, wrong_with);
+}
+
+}  // namespace bahdanau::test

@@ -90,10 +90,8 @@ std::pair<std::vector<double>, std::vector<bd::Translation>> trained() {
     training.backward();
     training.step();
   }
-  const auto& weights = std::as_const(model).weights();
   const std::vector<std::string> sentences = {"4 5", "6"};
-  return {{weights.data(), weights.data() + weights.size()},
-          model.translate(sentences, bd::Greedy{.max_length = 4, .threads = 1})};
+  return {model.weights().read(), model.translate(sentences, bd::Greedy{.max_length = 4, .threads = 1})};
 }
 
 }  // namespace

@@ -43,13 +43,31 @@ TEST_CASE("a string from outside is quoted on one line", "[error]") {
   CHECK(quote("a\"b\\c") == R"("a\"b\\c")");
   CHECK(quote("line\nnext\x1b[31m\x7f") == R"("line\x0anext\x1b[31m\x7f")");
   CHECK(quote("été") == "\"été\"");
+  CHECK(quote("\xC2\x85") == R"("\xc2\x85")");
+}
+
+TEST_CASE("bytes that are not UTF-8 never reach a message", "[error]") {
+  CHECK(quote("a\xFF"
+              "b") == R"("a\xffb")");
+  CHECK(quote("cut \xE4\xBD") == R"("cut \xe4\xbd")");
+  CHECK(quote("\xED\xA0\x80") == R"("\xed\xa0\x80")");  // half of a surrogate pair
+  CHECK(quote("\xC0\x80") == R"("\xc0\x80")");          // a zero in two bytes
+  // Nothing to go back to: still cut, near the same place.
+  std::string expected = "\"";
+  for (int i = 0; i < 76; ++i) expected += R"(\x80)";
+  CHECK(quote(std::string(1000, '\x80')) == expected.append("...\""));
 }
 
 TEST_CASE("a long string is cut between code points", "[error]") {
-  CHECK(quote(std::string(80, 'a')) == '"' + std::string(80, 'a') + '"');
-  CHECK(quote(std::string(81, 'a')) == '"' + std::string(80, 'a') + "...\"");
+  // Appended to: g++ 12 warns of sums of strings without a reason.
+  const auto in_quotes = [](const std::string& text, const char* end) {
+    return std::string("\"").append(text).append(end);
+  };
+  const std::string fits(80, 'a');
+  CHECK(quote(fits) == in_quotes(fits, "\""));
+  CHECK(quote(std::string(81, 'a')) == in_quotes(fits, "...\""));
   // The two bytes of é would stand at places 79 and 80: it is left out as a whole.
-  std::string name(79, 'a'), quoted = "\"";  // appended to: g++ 12 warns of sums of strings without a reason
-  quoted.append(name).append("...\"");
+  std::string name(79, 'a');
+  const std::string quoted = in_quotes(name, "...\"");
   CHECK(quote(name.append("été")) == quoted);
 }

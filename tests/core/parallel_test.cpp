@@ -5,15 +5,18 @@
 #include <cstddef>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/core/parallel.hpp>
 
 #include "support/catch.hpp"
+#include "support/child.hpp"
 
 using bahdanau::Workers;
 using Catch::Matchers::Message;
@@ -102,4 +105,33 @@ TEST_CASE("zero threads means one for each core, and at least one", "[workers]")
   std::atomic<int> calls = 0;
   workers.run(3, [&](std::size_t) { ++calls; });
   CHECK(calls == 3);
+}
+
+TEST_CASE("a pool works, and ends, in the child of a fork", "[workers][fork]") {
+  if (!bahdanau::test::threads_after_fork) return;
+  // With threads that wait, and with one that works and holds the lock every now and then.
+  std::optional<Workers> workers(std::in_place, 3);
+  workers->run(20, [](std::size_t) {});
+  Workers others(2);
+  std::atomic<bool> stop = false;
+  std::thread busy([&] {
+    while (!stop) others.run(2, [](std::size_t) {});
+  });
+  for (int round = 0; round < 20; ++round) {
+    const int code = bahdanau::test::exit_code_of_child([&] {
+      std::vector<std::atomic<int>> calls(50);
+      workers->run(50, [&](std::size_t piece) { ++calls[piece]; });
+      for (const auto& count : calls)
+        if (count != 1) return 1;
+      workers.reset();                     // joins threads of its own
+      others.run(50, [](std::size_t) {});  // a pool that was at work when the process forked
+      return 0;
+    });
+    REQUIRE(code == 0);
+  }
+  stop = true;
+  busy.join();
+  std::atomic<int> calls = 0;
+  workers->run(50, [&](std::size_t) { ++calls; });
+  CHECK(calls == 50);
 }

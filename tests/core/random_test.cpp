@@ -82,6 +82,36 @@ TEST_CASE("different keys draw different numbers", "[random]") {
   CHECK(Key{1}.derive(2).derive(3).state != Key{1}.derive(3).derive(2).state);
 }
 
+TEST_CASE("weights, orders, splits and masks of one seed never share a key", "[random][streams]") {
+  using bahdanau::random::key_of;
+  using bahdanau::random::Stream;
+  // As the library derives them: a parameter's key letter by letter, an epoch's order and the one below it of
+  // its batches, a split, and the masks of each step by place, layer and row.
+  std::set<std::uint64_t> seen;
+  std::size_t drawn = 0;
+  const auto see = [&](Key key) {
+    seen.insert(key.state);
+    ++drawn;
+  };
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (std::uint64_t word = 0; word < 256; ++word) see(key_of(seed, Stream::weights).derive(word));
+    see(key_of(seed, Stream::weights));
+    see(key_of(seed, Stream::splitting));
+    for (std::uint64_t epoch = 0; epoch < 5000; ++epoch) {
+      const Key order = key_of(seed, Stream::shuffling).derive(epoch);
+      see(order);
+      see(order.derive(1));
+    }
+    for (std::uint64_t step = 0; step < 5000; ++step) {
+      const Key mask = key_of(seed, Stream::dropout).derive(step);
+      see(mask);
+      for (std::uint64_t place = 1; place <= 3; ++place)
+        for (std::uint64_t layer = 0; layer < 2; ++layer) see(mask.derive(place).derive(layer));
+    }
+  }
+  CHECK(seen.size() == drawn);
+}
+
 TEST_CASE("draws of neighbouring counters and neighbouring keys are not correlated", "[random]") {
   const Key key{3}, other = key.derive(1), neighbour = key.derive(2);
   double counters = 0, keys = 0;

@@ -77,11 +77,22 @@ TEST_CASE("sizes of 0 and impossible dropout are refused", "[model][error]") {
   const auto build = [](bd::Config config) { return [config] { Model(config, numbered(9, 11, 5)); }; };
   CHECK(message_of(build({.embed = 0})) == "Config.embed: expected at least 1, got 0");
   CHECK(message_of(build({.hidden = 0})) == "Config.hidden: expected at least 1, got 0");
+  CHECK(message_of(build({.embed = std::size_t{1} << 62U})) ==
+        "Config.embed: expected at most 16777216, got 4611686018427387904");
   CHECK(message_of(build({.layers = 0})) == "Config.layers: expected at least 1, got 0");
   CHECK(message_of(build({.dropout = 1.0F})) ==
-        "Config.dropout: expected a probability from 0 up to, not including, 1, got 1.000000");
-  CHECK(message_of([] { Model({}, numbered(9, 11, 0)); }) ==
-        "EncoderDecoder: expected a max_length from 1 to 65536, got 0");
+        "Config.dropout: expected a probability from 0 up to, not including, 1, got 1");
+  CHECK(message_of([] { Model({}, numbered(9, 11, 65537)); }) ==
+        "EncoderDecoder: expected a max_length from 1 to 65536, got 65537; without one, or with 0, nothing "
+        "is cut");
+}
+
+TEST_CASE("the padded rule asks for a max_length, the other does not", "[model][error]") {
+  CHECK(message_of([] { Model({.final_state = bd::FinalState::padded}, numbered(9, 11, 0)); }) ==
+        "EncoderDecoder: expected a max_length for final_state 'padded', which steps over <pad> up to it, "
+        "got none; "
+        "give the corpus a max_length, or use final_state 'valid'");
+  CHECK_NOTHROW(Model({.final_state = bd::FinalState::valid}, numbered(9, 11, 0)));
 }
 
 TEST_CASE("attention alone refuses what does not fit", "[attention][error]") {

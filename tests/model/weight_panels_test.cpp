@@ -1,5 +1,8 @@
 // Packed weights follow the weights: whoever changes them, and however.
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,7 +10,9 @@
 #include <bahdanau/bahdanau.hpp>
 
 #include "support/catch.hpp"
+#include "support/message.hpp"
 #include "support/sequences.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace {
 
@@ -34,11 +39,25 @@ TEST_CASE("a model notices when its weights change", "[model][panels]") {
     for (const auto& entry : b.parameters().entries())
       a.weights().write(entry.parameter, b.weights().read(entry.parameter));
   }
-  SECTION("through a pointer that was kept") {
+  SECTION("in place, all of them") {
+    const std::vector<float> numbers = model(2).weights().read();
+    a.weights().change([&](std::span<float> all) { std::copy(numbers.begin(), numbers.end(), all.begin()); });
+  }
+  SECTION("in place, parameter by parameter, after a move and a load") {
+    Model moved = std::move(a);
+    CHECK(score(moved) == before);
+    const bd::test::TemporaryDirectory folder;
+    model(3).save(folder.path() / "other.safetensors");
+    moved.load_weights(folder.path() / "other.safetensors");
+    CHECK(score(moved) == score(model(3)));
     const Model b = model(2);
-    float* kept = a.weights().data();
-    CHECK(score(a) == before);
-    std::copy_n(b.weights().data(), b.weights().size(), kept);
+    for (const auto& entry : b.parameters().entries())
+      moved.weights().change(entry.parameter, [&](std::span<float> some) {
+        const std::vector<float> numbers = b.weights().read(entry.parameter);
+        REQUIRE(some.size() == numbers.size());
+        std::copy(numbers.begin(), numbers.end(), some.begin());
+      });
+    a = std::move(moved);
   }
   SECTION("by assigning another model") { a = model(2); }
   SECTION("by moving another model in") {
@@ -47,6 +66,48 @@ TEST_CASE("a model notices when its weights change", "[model][panels]") {
     a = std::move(b);
   }
   CHECK(score(a) == other);
+}
+
+// A pointer to the numbers would outlive a move, `load_weights` and the packed forms of the weights.
+template <class Block>
+concept HandsOutPointers = requires(Block& block) {
+  block.data();
+}
+|| requires(Block& block) {
+  { block.change() } -> std::convertible_to<const float*>;
+};
+static_assert(!HandsOutPointers<bd::ParameterBlock<bd::Xtensor<float>>>);
+static_assert(!HandsOutPointers<const bd::ParameterBlock<bd::Xtensor<float>>>);
+
+TEST_CASE("a parameter of a larger model is refused", "[model][error]") {
+  Model a = model(1);
+  const Model larger({.embed = 8, .hidden = 16, .layers = 2}, bd::test::numbered(20, 20, 9), 1);
+  const bd::Parameter p = larger.parameters().entries().back().parameter;
+  const std::vector<float> numbers(p.shape.size(), 7);
+  for (const auto& use : std::vector<std::function<void()>>{
+           [&] { (void)a.weights().read(p); }, [&] { a.weights().write(p, numbers); },
+           [&] { a.weights().change(p, [](std::span<float>) {}); }})
+    CHECK_THAT(bd::test::message_of(use),
+               Catch::Matchers::StartsWith("ParameterBlock: expected a parameter of this block, which has "));
+}
+
+TEST_CASE("what is derived from weights while they change is not kept", "[model][panels]") {
+  Model a = model(1);
+  const std::vector<float> numbers = model(2).weights().read();
+  const auto change = [&](std::span<float> all) {
+    all[0] += 1;
+    score(a);  // packs weights that are on their way
+    std::copy(numbers.begin(), numbers.end(), all.begin());
+  };
+  SECTION("by a function that returns") { a.weights().change(change); }
+  SECTION("by one that throws") {
+    CHECK_THROWS_AS(a.weights().change([&](std::span<float> all) {
+      change(all);
+      throw 1;
+    }),
+                    int);
+  }
+  CHECK(score(a) == score(model(2)));
 }
 
 TEST_CASE("a copy of a model has its own packed weights", "[model][panels]") {

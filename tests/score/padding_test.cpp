@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("padding sends no gradient", "[attention][mask]", Additive, S
   bahdanau::ParameterBlock<B> weights(list), gradients(list);
   weights.initialize(list, 7);
   bahdanau::Tape<B> tape;
-  tape.bind(weights.data(), gradients.data());
+  bind(tape, weights, &gradients);
   // One sentence of five keys, of which three count.
   std::vector<double> numbers_of_keys(steps * width, 0.3);
   numbers_of_keys[1] = 2;

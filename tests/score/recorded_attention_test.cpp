@@ -56,7 +56,7 @@ void check_recorded_attention(const std::string& score, ScoreWidths widths, doub
   ParameterList again;
   const typename S::Weights w = S::declare(Scope(again), widths);
   Tape<B> tape;
-  tape.bind(attention.weights().data(), gradients.data());
+  bind(tape, attention.weights(), &gradients);
   const Variable<B> q = tape.leaf(queries), k = tape.leaf(keys), v = tape.leaf(values);
   const Ragged ragged(valid, asked, steps);
   const Spans<B> spans(tape, ragged.begin, ragged.length);

@@ -54,7 +54,7 @@ class OnDevice {
 /// All numbers of a block, on the host.
 template <Backend B>
 std::vector<typename B::Scalar> numbers_of(const ParameterBlock<B>& block) {
-  return on_host<B>(block.data(), block.size());
+  return block.read();
 }
 
 /// Changes one number of a block.

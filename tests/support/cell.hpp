@@ -27,7 +27,7 @@ struct BoundCell {
   BoundCell(std::size_t inputs, std::size_t hidden, std::uint64_t seed = 1)
       : w(C::declare(Scope(list), inputs, hidden)), weights(list), gradients(list) {
     weights.initialize(list, seed);
-    tape.bind(weights.data(), gradients.data());
+    bind(tape, weights, &gradients);
   }
 
   /// W_ih x + b_ih.

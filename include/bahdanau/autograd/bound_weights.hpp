@@ -84,18 +84,29 @@ class BoundWeights {
 
   /// Calls f(first, count) for all columns of op(W), in one piece or shared with the helpers. Each of them
   /// reads a part of the weight, which is what takes the time where there are few rows.
+  ///
+  /// A packing backend gives a column the same bits in any piece, so pieces follow the helpers. Elsewhere the
+  /// pieces follow from the sizes alone, helpers or not: their number must not change a bit.
   template <class F>
-  void share_columns(const WeightMatrix<B>& w, F f) requires PackingBackend<B> {
+  void share_columns(const WeightMatrix<B>& w, F f) {
     constexpr std::size_t worth_it = 1 << 18;  // elements: reading them takes longer than waking a helper
     Workers* helpers = bound_.helpers;
-    const std::size_t tiles = (w.n + B::packed_columns - 1) / B::packed_columns;
-    const std::size_t pieces =
-        helpers == nullptr || w.k * w.n < worth_it ? 1 : std::min(helpers->threads(), tiles);
-    const auto begin = [&](std::size_t i) { return std::min(i * tiles / pieces * B::packed_columns, w.n); };
-    if (pieces == 1)
-      f(std::size_t{0}, w.n);
+    std::size_t unit = 16, pieces = 1;
+    if constexpr (PackingBackend<B>) {
+      unit = B::packed_columns;
+      if (helpers != nullptr && w.k * w.n >= worth_it) pieces = helpers->threads();
+    } else if (w.k * w.n >= worth_it) {
+      constexpr std::size_t most = 16;
+      pieces = std::min(most, w.k * w.n / (worth_it / 2));
+    }
+    const std::size_t units = (w.n + unit - 1) / unit;
+    pieces = std::min(pieces, units);
+    const auto begin = [&](std::size_t i) { return std::min(i * units / pieces * unit, w.n); };
+    const auto piece = [&](std::size_t i) { f(begin(i), begin(i + 1) - begin(i)); };
+    if (helpers == nullptr || pieces == 1)
+      for (std::size_t i = 0; i < pieces; ++i) piece(i);
     else
-      helpers->run(pieces, [&](std::size_t i) { f(begin(i), begin(i + 1) - begin(i)); });
+      helpers->run(pieces, piece);
   }
 
   /// Sets what adjoints have written to 0.

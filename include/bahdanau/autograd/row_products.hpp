@@ -43,12 +43,14 @@ class RowProducts {
                     std::span<const Index> wanted) {
     Table& table = find(product, version);
     missing_.clear();
-    for (const Index row : wanted) {
-      char& known = table.known[static_cast<std::size_t>(row)];
-      if (!known) missing_.push_back(row);
-      known = 1;
-    }
-    if (!missing_.empty()) make(table, packed);
+    for (const Index row : wanted)
+      if (!table.known[static_cast<std::size_t>(row)]) missing_.push_back(row);
+    if (missing_.empty()) return table.numbers.data();
+    std::sort(missing_.begin(), missing_.end());
+    missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
+    make(table, packed);
+    // Only now: memory may have run out before.
+    for (const Index row : missing_) table.known[static_cast<std::size_t>(row)] = 1;
     return table.numbers.data();
   }
 

@@ -22,7 +22,6 @@
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
-#include <bahdanau/core/free_memory.hpp>
 
 namespace bahdanau {
 
@@ -229,8 +228,9 @@ class Tape {
     return deferred_;
   }
 
-  /// Forgets everything recorded; all variables of this tape become invalid.
-  void reset() {
+  /// Forgets everything recorded; all variables of this tape become invalid. Returns whether arrays have moved
+  /// into larger pieces of memory, and left smaller ones behind.
+  bool reset() {
     steps_.clear();
     deferred_.clear();
     weights_.reset();
@@ -242,7 +242,7 @@ class Tape {
     moved = lanes_.reset() || moved;
     moved = indices_.reset() || moved;
     moved = closures_.reset() || moved;
-    if (moved && recording_) detail::return_free_memory();  // translating asks for as much again and again
+    return moved;
   }
 
   /// Whether the arrays had to be put into several pieces of memory, because there were more of them than

@@ -1,13 +1,12 @@
 // The one door to BLAS: row-major matrix products through xtensor-blas's bindings to OpenBLAS.
-// Threads belong to the caller: while a `SingleThreaded` lives, BLAS keeps to the calling thread.
+// Threads are ours: before our first product OpenBLAS is set to one thread, for good, unless told otherwise.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <complex>  // which the bindings use and do not include
 #include <cstddef>
 #include <limits>
-#include <mutex>
-#include <type_traits>
 
 // The order matters: the configuration says that there is a CBLAS, without it the bindings multiply by hand.
 // Two products of the bindings' many: all of them would take half a second to compile.
@@ -65,32 +64,43 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
                      alpha, a, extent(lda), b, extent(ldb), beta, c, extent(ldc));
 }
 
-/// While one of these lives, OpenBLAS runs on the calling thread alone; the caller's setting comes back with
-/// the last of them. The setting is process-wide, so overlapping uses are counted.
-class SingleThreaded {
+namespace detail {
+
+/// Whose threads divide a product, which is decided once in a process. Without a lock, which a fork could
+/// leave locked: setting one thread twice does no harm.
+class ThreadChoice {
  public:
-  SingleThreaded() {
-    const std::lock_guard lock(mutex_);
-    if (users_++ == 0) {
-      saved_ = openblas_get_num_threads();
-      if (saved_ != 1) openblas_set_num_threads(1);
-    }
+  /// Sets OpenBLAS to one thread, unless that was done or somebody wants to keep its threads.
+  static void settle() {
+    if (choice_.load(std::memory_order_acquire) != Choice::open) return;
+    openblas_set_num_threads(1);
+    Choice open = Choice::open;
+    choice_.compare_exchange_strong(open, Choice::one);
   }
-  ~SingleThreaded() {
-    const std::lock_guard lock(mutex_);
-    if (--users_ == 0 && saved_ != 1) openblas_set_num_threads(saved_);
+  static void keep() {
+    Choice open = Choice::open;
+    if (!choice_.compare_exchange_strong(open, Choice::kept) && open == Choice::one)
+      fail("blas::keep_threads", "a call before the first product", "one after it",
+           "call it first of all, in main");
   }
-  SingleThreaded(const SingleThreaded&) = delete;
-  SingleThreaded& operator=(const SingleThreaded&) = delete;
 
  private:
-  inline static std::mutex mutex_;
-  inline static int users_ = 0;
-  inline static int saved_ = 1;
+  enum class Choice { open, one, kept };
+  inline static std::atomic<Choice> choice_{Choice::open};
 };
 
-/// The same for work on a backend: one that spreads its calls itself may use all of BLAS's threads.
-template <Backend B>
-using SingleThreadedOn = std::conditional_t<SpreadingBackend<B>, std::type_identity<B>, SingleThreaded>;
+}  // namespace detail
+
+/// Sets OpenBLAS to one thread for the rest of the process; the first product of `Xtensor` does it anyway.
+///
+/// Our own threads divide the work: over shards, groups of sentences, and columns of large weights. OpenBLAS
+/// has one setting for the whole process and none for a thread, and threads of its own under several of ours
+/// wait for each other: calls that run side by side take twenty times as long.
+inline void use_one_thread() { detail::ThreadChoice::settle(); }
+
+/// Leaves OpenBLAS's threads as the program has them, for one that needs them for products of its own; to be
+/// called before the first product. Calls from several threads are slow then, and bits may change with that
+/// setting. Throws if a product came before it.
+inline void keep_threads() { detail::ThreadChoice::keep(); }
 
 }  // namespace bahdanau::blas

@@ -43,6 +43,11 @@ template <class V>
 BAHDANAU_HOST_DEVICE V sigmoid(V x) {
   return V(1) / (V(1) + pointwise::exp(-x));
 }
+/// a where the condition holds, b elsewhere; vectors of lanes bring their own.
+template <class V>
+BAHDANAU_HOST_DEVICE V select(bool condition, V a, V b) {
+  return condition ? a : b;
+}
 
 struct Identity {
   template <class V>
@@ -109,6 +114,25 @@ struct Log {
   template <class V>
   BAHDANAU_HOST_DEVICE V operator()(V x) const {
     return pointwise::log(x);
+  }
+};
+struct Sqrt {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return pointwise::sqrt(x);
+  }
+};
+struct Reciprocal {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return V(1) / x;
+  }
+};
+/// The larger one; NaN where one of them is.
+struct Maximum {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b) const {
+    return select(a > b, a, select(a == a, b, a));
   }
 };
 

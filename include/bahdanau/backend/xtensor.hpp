@@ -249,12 +249,14 @@ struct Xtensor {
         return Blocks::multiply(transpose_a, transpose_b, m, n, k, a, lda, b, ldb,
                                 {beta == T(0) ? nullptr : c, ldc}, c, ldc);
     }
+    blas::use_one_thread();
     blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   }
   static void gemm_batched(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,
                            std::size_t k, T alpha, const T* a, std::size_t lda, std::size_t stride_a,
                            const T* b, std::size_t ldb, std::size_t stride_b, T beta, T* c, std::size_t ldc,
                            std::size_t stride_c, std::size_t count) {
+    blas::use_one_thread();
     for (std::size_t i = 0; i < count; ++i)
       blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,
                  c + i * stride_c, ldc);

@@ -35,7 +35,8 @@ inline std::string text(std::integral auto value) { return std::to_string(value)
 inline std::string text(std::string_view value) { return std::string(value); }
 
 /// A number with as few digits as bring it back.
-inline std::string number_text(double value) {
+template <std::floating_point Number>
+std::string number_text(Number value) {
   return value != value ? "nan" : exact_digits(value);  // not also "-nan"
 }
 

@@ -6,29 +6,37 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
+#include <bahdanau/core/fork.hpp>
+
 namespace bahdanau {
 
 /// A pool that runs numbered pieces of work; the caller works along. Threads start with the first `run` that
-/// needs them, and end with the pool.
+/// needs them, and end with the pool. In the child of a `fork`, which has none of them, they start anew.
 class Workers {
  public:
-  /// `threads` counts the caller too; 0 means one a core.
+  /// `threads` counts the caller too; 0 means one per core. More than some per core are of no use to
+  /// anyone, so there are at most `most`.
   explicit Workers(std::size_t threads = 0)
-      : threads_(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency())) {}
+      : threads_(threads != 0 ? std::min(threads, most) : std::max(1U, std::thread::hardware_concurrency())) {
+  }
+  static constexpr std::size_t most = 1024;
   ~Workers() {
+    leave_to_parent();
     {
-      const std::lock_guard lock(shared_->mutex);
-      shared_->stop = true;
+      const std::lock_guard lock(pool_->shared.mutex);
+      pool_->shared.stop = true;
     }
-    shared_->wake.notify_all();
-    for (std::thread& thread : pool_) thread.join();
+    pool_->shared.wake.notify_all();
+    for (std::thread& thread : pool_->threads) thread.join();
   }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -39,9 +47,16 @@ class Workers {
   /// of the lowest piece that threw is rethrown.
   template <class Work>
   void run(std::size_t pieces, Work&& work) {
+    leave_to_parent();
     const std::size_t helpers = std::min(threads_, pieces) - (pieces == 0 ? 0 : 1);
-    while (pool_.size() < helpers) pool_.emplace_back([shared = shared_.get()] { shared->serve(); });
-    Shared& s = *shared_;
+    Shared& s = pool_->shared;
+    while (pool_->threads.size() < helpers) {
+      try {
+        pool_->threads.emplace_back([&s] { s.serve(); });
+      } catch (const std::system_error&) {  // the system has no more: those that there are do the work
+        break;
+      }
+    }
     {
       const std::lock_guard lock(s.mutex);
       s.context = const_cast<void*>(static_cast<const void*>(std::addressof(work)));  // `call` knows which
@@ -117,9 +132,26 @@ class Workers {
     }
   };
 
+  struct Pool {
+    Shared shared;
+    std::vector<std::thread> threads;
+    std::uint64_t forks = detail::Forks::count();  // when it was made
+    Pool* left = nullptr;                          // the one that was left before it
+  };
+
+  /// Threads of another process can be neither joined nor woken, and one of them may have held the lock when
+  /// the process forked. So the child leaves their pool as it is, for good, and has one of its own.
+  void leave_to_parent() {
+    if (pool_->forks == detail::Forks::count()) return;
+    static std::atomic<Pool*> left{nullptr};  // still pointed to: nothing has leaked
+    auto own = std::make_unique<Pool>();
+    pool_.swap(own);
+    Pool* parents = own.release();
+    parents->left = left.exchange(parents);
+  }
+
   std::size_t threads_;
-  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
-  std::vector<std::thread> pool_;
+  std::unique_ptr<Pool> pool_ = std::make_unique<Pool>();
 };
 
 }  // namespace bahdanau

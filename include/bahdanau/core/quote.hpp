@@ -1,38 +1,43 @@
 // How a string from outside stands in an error message: in quotes, on one line, and never long.
-// Names in files are written by strangers, so control characters are shown as escapes.
+// Names in files are written by strangers, so what is not plain text is shown as escapes.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include <utf8proc.h>
+
 namespace bahdanau::detail {
 
-/// The text in double quotes, control characters as `\x1b`, cut with `...` after about 80 bytes.
+/// The text in double quotes, control characters and bytes that are not UTF-8 as `\x1b`, cut with `...` after
+/// about 80 bytes.
 inline std::string quote(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
-  constexpr std::size_t longest = 80;
-  bool cut = text.size() > longest;
+  constexpr std::size_t longest = 80, longest_code_point = 4;
+  const bool cut = text.size() > longest;
   if (cut) {
     std::size_t end = longest;  // back to the start of a code point, so that the message stays UTF-8
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    while (end > longest - longest_code_point && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+      --end;
     text = text.substr(0, end);
   }
   std::string result = "\"";
-  bool second = false;  // byte of U+0080 to 9F, which are 0xC2 and then what they are
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char character = text[i];
-    const auto byte = static_cast<unsigned char>(character);
-    const bool first =
-        byte == 0xC2U && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0U;
-    const bool escaped = byte < 0x20U || byte == 0x7FU || first || second;
-    second = first;
-    if (escaped) {
-      result.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+  while (!text.empty()) {
+    utf8proc_int32_t value = 0;
+    const auto found = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                        static_cast<utf8proc_ssize_t>(text.size()), &value);
+    const std::size_t bytes = found > 0 ? static_cast<std::size_t>(found) : 1;
+    if (found <= 0 || value < 0x20 || (value >= 0x7F && value < 0xA0)) {
+      for (const char c : text.substr(0, bytes)) {
+        const auto byte = static_cast<unsigned char>(c);
+        result.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+      }
     } else {
-      if (character == '"' || character == '\\') result += '\\';
-      result += character;
+      if (value == '"' || value == '\\') result += '\\';
+      result.append(text.substr(0, bytes));
     }
+    text.remove_prefix(bytes);
   }
   return result.append(cut ? "...\"" : "\"");
 }

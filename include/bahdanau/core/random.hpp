@@ -41,4 +41,14 @@ struct Key {
   }
 };
 
+/// What the numbers of one seed are for. Each has a stream of its own, so that no weight, order or mask
+/// repeats another's draws.
+enum class Stream : std::uint64_t { weights, shuffling, splitting, dropout };
+
+/// The key of a seed's stream: `key_of(seed, Stream::dropout).derive(step)`, say.
+BAHDANAU_HOST_DEVICE constexpr Key key_of(std::uint64_t seed, Stream stream) {
+  // Mixed first: the streams of neighbouring seeds, whose keys lie side by side, must not meet either.
+  return Key{mix(seed)}.derive(static_cast<std::uint64_t>(stream));
+}
+
 }  // namespace bahdanau::random

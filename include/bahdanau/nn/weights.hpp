@@ -3,7 +3,7 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,11 +11,26 @@
 #include <utility>
 #include <vector>
 
+#include <bahdanau/autograd/tape.hpp>
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/random.hpp>
 #include <bahdanau/nn/parameter.hpp>
 
 namespace bahdanau {
+
+template <Backend B>
+class ParameterBlock;
+
+namespace detail {
+
+// The memory of a block, for what runs while nobody moves it or assigns to it. Asking to change it says that
+// the numbers do.
+template <Backend B>
+const typename B::Scalar* numbers(const ParameterBlock<B>& block);
+template <Backend B>
+typename B::Scalar* numbers_to_change(ParameterBlock<B>& block);
+
+}  // namespace detail
 
 /// A block of numbers laid out by a `ParameterList`: weights, or gradients, or moments.
 template <Backend B>
@@ -27,28 +42,27 @@ class ParameterBlock {
   explicit ParameterBlock(const ParameterList& list) : storage_(list.size()) { clear(); }
 
   std::size_t size() const { return storage_.size(); }
-  const Scalar* data() const { return storage_.data(); }
-  /// To write through, for as long as one likes: from now on the numbers are looked at before every use, to
-  /// see whether what was derived from them still holds.
-  Scalar* data() {
-    exposed_.yes = true;
-    return change();
+  /// Calls f(std::span<Scalar>) with all numbers, on the device, to write. They are f's until it returns: a
+  /// pointer that was kept would dangle once the block moves, and what was derived from the numbers go stale.
+  template <std::invocable<std::span<typename B::Scalar>> F>
+  void change(F f) {
+    changing([&](Scalar* numbers) { f(std::span<Scalar>(numbers, size())); });
   }
-  /// To write through once, before anything else is done with the block.
-  Scalar* change() {
-    version_ = next_version();
-    return storage_.data();
+  /// The same with the numbers of one parameter, row-major.
+  template <std::invocable<std::span<typename B::Scalar>> F>
+  void change(const Parameter& p, F f) {
+    require_inside(p);
+    changing([&](Scalar* numbers) { f(std::span<Scalar>(numbers + p.offset, p.shape.size())); });
   }
-  /// Another one after every change, and in no other block unless it was copied. For a block that was handed
-  /// out it is made of the numbers themselves: threads that only read must agree on it.
-  std::uint64_t version() const { return exposed_.yes ? fingerprint() : version_; }
-  void clear() { B::fill(change(), size(), Scalar(0)); }
+  /// Another one after every change, and in no other block unless it was copied.
+  std::uint64_t version() const { return version_; }
+  void clear() { B::fill(detail::numbers_to_change(*this), size(), Scalar(0)); }
 
   /// Draws first values: each parameter from a stream of its own, so one more layer changes no other.
   void initialize(const ParameterList& list, std::uint64_t seed) {
     std::vector<Scalar> host;
     for (const ParameterList::Entry& entry : list.entries()) {
-      random::Key key{random::mix(seed)};
+      random::Key key = random::key_of(seed, random::Stream::weights);
       for (const char c : entry.name) key = key.derive(static_cast<unsigned char>(c));
       host.resize(entry.parameter.shape.size());
       for (std::size_t i = 0; i < host.size(); ++i)
@@ -59,14 +73,22 @@ class ParameterBlock {
 
   /// A host copy of one parameter's numbers.
   std::vector<Scalar> read(const Parameter& p) const {
+    require_inside(p);
     std::vector<Scalar> host(p.shape.size());
     B::download(storage_.data() + p.offset, host.size(), host.data());
+    return host;
+  }
+  /// The same of the whole block, with the gaps between parameters.
+  std::vector<Scalar> read() const {
+    std::vector<Scalar> host(size());
+    B::download(storage_.data(), host.size(), host.data());
     return host;
   }
   void write(const Parameter& p, std::span<const Scalar> host) {
     detail::require_equal("ParameterBlock", "numbers for " + p.shape.text() + ":", p.shape.size(),
                           host.size());
-    B::upload(host.data(), host.size(), change() + p.offset);
+    require_inside(p);
+    B::upload(host.data(), host.size(), detail::numbers_to_change(*this) + p.offset);
   }
 
  private:
@@ -75,30 +97,52 @@ class ParameterBlock {
     return ++last;
   }
 
-  std::uint64_t fingerprint() const {
-    std::vector<Scalar> host(size());
-    B::download(storage_.data(), host.size(), host.data());
-    random::Key key{host.size()};
-    for (const Scalar number : host) {
-      if constexpr (sizeof(Scalar) == sizeof(std::uint64_t))
-        key = key.derive(std::bit_cast<std::uint64_t>(number));
-      else
-        key = key.derive(std::bit_cast<std::uint32_t>(number));
-    }
-    return key.state;
+  /// Throws for a parameter of another model that lies beyond this one's.
+  void require_inside(const Parameter& p) const {
+    if (p.offset > size() || p.shape.size() > size() - p.offset)
+      fail("ParameterBlock", "a parameter of this block, which has " + detail::text(size()) + " numbers",
+           p.shape.text() + " from number " + detail::text(p.offset) + " on",
+           "take parameters from the same model's parameters()");
   }
 
-  /// Who was given a pointer keeps it when other numbers are assigned.
-  struct Exposed {
-    bool yes = false;
-    Exposed() = default;
-    Exposed(const Exposed&) {}
-    Exposed& operator=(const Exposed&) { return *this; }
-  };
+  /// Calls f with the numbers. They count as changed before and after it, also if it throws: whatever was
+  /// derived from them in between is of neither state.
+  template <class F>
+  void changing(F f) {
+    Scalar* numbers = detail::numbers_to_change(*this);
+    struct After {
+      ParameterBlock& block;
+      ~After() { block.version_ = next_version(); }
+    } after{*this};
+    f(numbers);
+  }
+
+  friend const Scalar* detail::numbers<B>(const ParameterBlock& block);
+  friend Scalar* detail::numbers_to_change<B>(ParameterBlock& block);
 
   typename B::template Storage<Scalar> storage_;
   std::uint64_t version_ = 0;
-  Exposed exposed_;
 };
+
+namespace detail {
+
+template <Backend B>
+const typename B::Scalar* numbers(const ParameterBlock<B>& block) {
+  return block.storage_.data();
+}
+template <Backend B>
+typename B::Scalar* numbers_to_change(ParameterBlock<B>& block) {
+  block.version_ = ParameterBlock<B>::next_version();
+  return block.storage_.data();
+}
+
+}  // namespace detail
+
+/// Lets `tape[p]` read weights and, if `gradients` is not null, add to their gradients. The blocks must
+/// neither move nor be assigned to while the tape uses them.
+template <Backend B>
+void bind(Tape<B>& tape, const ParameterBlock<B>& weights, ParameterBlock<B>* gradients = nullptr) {
+  tape.bind(detail::numbers(weights), gradients ? detail::numbers_to_change(*gradients) : nullptr);
+}
 
 }  // namespace bahdanau

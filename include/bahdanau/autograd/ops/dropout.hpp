@@ -86,7 +86,7 @@ struct PairMask {
 
 inline void require_rate(double rate) {
   if (!(rate >= 0.0 && rate < 1.0))
-    fail("dropout", "a rate from 0 up to, not including, 1", std::to_string(rate));
+    fail("dropout", "a rate from 0 up to, not including, 1", detail::number_text(rate));
 }
 
 }  // namespace detail

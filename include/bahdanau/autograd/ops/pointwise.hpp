@@ -1,4 +1,4 @@
-// Pointwise operations: functions of one array, and of two of the same shape or one with a row.
+// Pointwise operations: functions of one array, and of two of the same shape or one with a row or a column.
 // Each is a functor and its derivatives; the launch and the adjoint are written once.
 #pragma once
 
@@ -10,28 +10,64 @@ namespace bahdanau {
 
 namespace detail {
 
-template <class F, class T>
-struct BinaryRow {
-  F f;
-  std::size_t cols, b_stride;
-  T* out;
-  const T *a, *b;
-  template <class Lanes>
-  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, f, Store<T>{out + r * cols}, a + r * cols, b + r * b_stride);
-  }
+/// How b meets a [rows, cols]: element by element or as one row for all, with rows `stride` apart, or as a
+/// column.
+template <class T>
+struct Operand {
+  const T* data;
+  std::size_t stride;
+  bool column;
 };
 
 template <class F, class T>
-struct BinaryAdjointRow {
-  F derivative;
-  std::size_t cols, b_stride, out_stride;
+struct BinaryRow {
+  F f;
+  std::size_t cols;
   T* out;
-  const T *a, *b, *dy;
+  const T* a;
+  Operand<T> b;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, derivative, AddShared<T>{out + r * out_stride}, a + r * cols, b + r * b_stride,
-              dy + r * cols);
+    const Store<T> y{out + r * cols};
+    if (b.column)
+      lanes.map(cols, f, y, a + r * cols, b.data[r]);
+    else
+      lanes.map(cols, f, y, a + r * cols, b.data + r * b.stride);
+  }
+};
+
+/// What the gradient of a receives; or that of b, if it is no column: its rows are `out_stride` apart.
+template <class F, class T>
+struct BinaryAdjointRow {
+  F derivative;
+  std::size_t cols, out_stride;
+  T* out;
+  const T* a;
+  Operand<T> b;
+  const T* dy;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    const AddShared<T> gradient{out + r * out_stride};
+    if (b.column)
+      lanes.map(cols, derivative, gradient, a + r * cols, b.data[r], dy + r * cols);
+    else
+      lanes.map(cols, derivative, gradient, a + r * cols, b.data + r * b.stride, dy + r * cols);
+  }
+};
+
+/// What the gradient of a column receives: a sum for each row.
+template <class F, class T>
+struct ColumnAdjointRow {
+  F derivative;
+  std::size_t cols;
+  T* out;
+  const T* a;
+  const T* b;
+  const T* dy;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    const T total = lanes.sum(cols, derivative, a + r * cols, b[r], dy + r * cols);
+    if (lanes.owns(0)) out[r] += total;
   }
 };
 
@@ -51,29 +87,37 @@ Variable<B> unary(const Variable<B>& x, F f, Derivative derivative) {
   return y;
 }
 
-/// y = f(a, b), element by element, where b has a's shape or is one row that every row of a meets;
-/// the derivatives take (a, b, dy).
+/// y = f(a, b), element by element, where b has a's shape, is one row that every row of a meets, or a column
+/// [rows, 1] that every column of a meets; the derivatives take (a, b, dy).
 template <class F, class DerivativeA, class DerivativeB, Backend A, Backend B>
 Variable<A> binary(std::string_view where, const Variable<A>& a, const Variable<B>& b, F f, DerivativeA da,
                    DerivativeB db) {
   detail::require_same_tape(where, a, b);
   if constexpr (std::same_as<A, B>) {
     using T = typename B::Scalar;
-    const bool broadcast = a.shape != b.shape;
-    if (broadcast && (b.rows() != 1 || b.cols() != a.cols()))
-      fail(where, "two of one shape, or " + a.shape.text() + " and a row of " + detail::text(a.cols()),
-           b.shape.text());
-    const std::size_t cols = a.cols(), stride = broadcast ? 0 : cols;
+    const std::size_t rows = a.rows(), cols = a.cols();
+    const bool equal = a.shape == b.shape, row = b.rows() == 1 && b.cols() == cols;
+    const bool column = !equal && !row && b.shape.rank() > 1 && b.rows() == rows && b.cols() == 1;
+    if (!equal && !row && !column)
+      fail(where,
+           "two of one shape, or " + a.shape.text() + " and a row of " + detail::text(cols) +
+               " or a column [" + detail::text(rows) + ", 1]",
+           b.shape.text(),
+           b.size() == rows ? "a column is made by reshape({" + detail::text(rows) + ", 1})" : "");
+    const detail::Operand<T> operand{b.value, equal ? cols : 0, column};
     const Variable<B> y = a.tape->variable(a.shape);
-    B::for_rows(a.rows(), detail::BinaryRow<F, T>{f, cols, stride, y.value, a.value, b.value});
+    B::for_rows(rows, detail::BinaryRow<F, T>{f, cols, y.value, a.value, operand});
     if (a.gradient || b.gradient)
       a.tape->record([=] {
         if (a.gradient)
-          B::for_rows(a.rows(), detail::BinaryAdjointRow<DerivativeA, T>{da, cols, stride, cols, a.gradient,
-                                                                         a.value, b.value, y.gradient});
-        if (b.gradient)
-          B::for_rows(a.rows(), detail::BinaryAdjointRow<DerivativeB, T>{db, cols, stride, stride, b.gradient,
-                                                                         a.value, b.value, y.gradient});
+          B::for_rows(rows, detail::BinaryAdjointRow<DerivativeA, T>{da, cols, cols, a.gradient, a.value,
+                                                                     operand, y.gradient});
+        if (b.gradient && column)
+          B::for_rows(rows, detail::ColumnAdjointRow<DerivativeB, T>{db, cols, b.gradient, a.value, b.value,
+                                                                     y.gradient});
+        else if (b.gradient)
+          B::for_rows(rows, detail::BinaryAdjointRow<DerivativeB, T>{db, cols, operand.stride, b.gradient,
+                                                                     a.value, operand, y.gradient});
       });
     return y;
   }
@@ -104,6 +148,18 @@ struct LogDerivative {
   template <class V>
   BAHDANAU_HOST_DEVICE V operator()(V x, V, V dy) const {
     return dy / x;
+  }
+};
+struct SqrtDerivative {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V, V y, V dy) const {
+    return dy / (y + y);
+  }
+};
+struct ReciprocalDerivative {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V, V y, V dy) const {
+    return -dy * y * y;
   }
 };
 /// y = s x + t.
@@ -161,6 +217,18 @@ struct DivideDerivativeB {
     return -dy * a / (b * b);
   }
 };
+struct MaximumDerivativeA {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b, V dy) const {
+    return select(a > b, dy, select(a == b, dy / V(2), V(0)));
+  }
+};
+struct MaximumDerivativeB {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V a, V b, V dy) const {
+    return select(b > a, dy, select(a == b, dy / V(2), V(0)));
+  }
+};
 
 }  // namespace pointwise
 
@@ -184,6 +252,16 @@ template <Backend B>
 Variable<B> log(const Variable<B>& x) {
   return unary(x, pointwise::Log{}, pointwise::LogDerivative{});
 }
+/// y = √x; dx = dy / 2y: infinite at 0.
+template <Backend B>
+Variable<B> sqrt(const Variable<B>& x) {
+  return unary(x, pointwise::Sqrt{}, pointwise::SqrtDerivative{});
+}
+/// y = 1 / x; dx = -dy y².
+template <Backend B>
+Variable<B> reciprocal(const Variable<B>& x) {
+  return unary(x, pointwise::Reciprocal{}, pointwise::ReciprocalDerivative{});
+}
 /// y = scale · x + shift; dx = scale · dy.
 template <Backend B>
 Variable<B> affine(const Variable<B>& x, typename B::Scalar scale, typename B::Scalar shift) {
@@ -191,7 +269,10 @@ Variable<B> affine(const Variable<B>& x, typename B::Scalar scale, typename B::S
   return unary(x, pointwise::Affine<T>{scale, shift}, pointwise::AffineDerivative<T>{scale});
 }
 
-/// y = a + b, where b may be one row for all rows of a; da = dy, db = dy.
+// In functions of two arrays b may be one row for all rows of a, or a column [rows, 1] for all of its
+// columns; its gradient is then the sum over what it met.
+
+/// y = a + b; da = dy, db = dy.
 template <Backend A, Backend B>
 Variable<A> operator+(const Variable<A>& a, const Variable<B>& b) {
   return binary("operator+", a, b, pointwise::Plus{}, pointwise::PassDerivative{},
@@ -214,6 +295,12 @@ template <Backend A, Backend B>
 Variable<A> operator/(const Variable<A>& a, const Variable<B>& b) {
   return binary("operator/", a, b, pointwise::Divide{}, pointwise::DivideDerivativeA{},
                 pointwise::DivideDerivativeB{});
+}
+/// y = max(a, b), element by element; dy goes to the larger one, and half of it to each where they are equal.
+template <Backend A, Backend B>
+Variable<A> maximum(const Variable<A>& a, const Variable<B>& b) {
+  return binary("maximum", a, b, pointwise::Maximum{}, pointwise::MaximumDerivativeA{},
+                pointwise::MaximumDerivativeB{});
 }
 template <Backend B>
 Variable<B> operator-(const Variable<B>& x) {

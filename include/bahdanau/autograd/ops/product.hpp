@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <bahdanau/autograd/ops/common.hpp>
+#include <bahdanau/autograd/ops/shape.hpp>
 
 namespace bahdanau {
 
@@ -84,20 +85,6 @@ struct FillRow {
 /// What a product with a weight is added to.
 enum class Onto { nothing, bias, result };
 
-/// out[r] = in[row[r]], or out[r] += in[row[r]]: [rows, cols].
-template <template <class> class Output, class T>
-struct ShareRow {
-  T* out;
-  const T* in;
-  const Index* row;
-  std::size_t cols;
-  template <class Lanes>
-  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, pointwise::Identity{}, Output<T>{out + r * cols},
-              in + static_cast<std::size_t>(row[r]) * cols);
-  }
-};
-
 /// x [rows, any], rows `stride` apart.
 template <class T>
 struct ProductRows {
@@ -131,6 +118,12 @@ void multiply_packed(const WeightMatrix<B>& w, const typename B::Scalar* packed,
                  addend ? addend + first : nullptr, onto == Onto::result ? w.n : 0, y + first, w.n);
 }
 
+/// Some columns of op(W).
+template <Backend B>
+WeightMatrix<B> columns_of(const WeightMatrix<B>& w, std::size_t first, std::size_t count) {
+  return {w.data + (w.op == Transpose::yes ? first * w.stride : first), w.k, count, w.stride, w.op};
+}
+
 /// The same with the weights that the tape is bound to.
 ///
 /// With a packed weight where the tape has one. Without one where a pass that is recorded multiplies many
@@ -148,6 +141,14 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<
       return;
     }
   }
+  if constexpr (!PackingBackend<B> && !SpreadingBackend<B>) {
+    if (!tape.recording()) {
+      tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
+        multiply<B>(columns_of(w, first, count), x, onto, bias ? bias + first : nullptr, y + first, w.n);
+      });
+      return;
+    }
+  }
   multiply<B>(w, x, onto, bias, y, w.n);
 }
 
@@ -157,7 +158,7 @@ ProductRows<typename B::Scalar> product_rows(const typename B::Scalar* data, con
   return {data, shaped.rows(), shaped.cols()};
 }
 
-/// The same for x, of whose rows each is multiplied once.
+/// `multiply_weight` for a variable: of rows that are shared, each is multiplied once.
 template <Backend B>
 void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const Variable<B>& x, Onto onto,
                      const typename B::Scalar* bias, typename B::Scalar* y) {
@@ -168,9 +169,9 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const Variable<B>&
   multiply_weight<B>(tape, w, ProductRows<T>{value, count, x.cols()},
                      onto == Onto::bias ? Onto::bias : Onto::nothing, bias, products);
   if (onto == Onto::result)
-    B::for_rows(x.rows(), ShareRow<Add, T>{y, products, row, w.n});
+    B::for_rows(x.rows(), GatherRow<Add, T>{y, products, row, w.n});
   else
-    B::for_rows(x.rows(), ShareRow<Store, T>{y, products, row, w.n});
+    B::for_rows(x.rows(), GatherRow<Store, T>{y, products, row, w.n});
 }
 
 /// Products with one weight share a lane where gradients of the weights are put off.

@@ -24,7 +24,8 @@ struct ColumnsRow {
   }
 };
 
-template <class T>
+/// out[r] = in[index[r]], or out[r] += in[index[r]]: [rows, cols].
+template <template <class> class Output, class T>
 struct GatherRow {
   T* out;
   const T* in;
@@ -32,7 +33,7 @@ struct GatherRow {
   std::size_t cols;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * cols},
+    lanes.map(cols, pointwise::Identity{}, Output<T>{out + r * cols},
               in + static_cast<std::size_t>(index[r]) * cols);
   }
 };
@@ -126,26 +127,17 @@ Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t co
   using T = typename B::Scalar;
   const Shape shape{count, x.cols()};
   const Variable<B> y = x.leaf ? x.tape->variable(shape) : x.tape->passing(shape);
-  B::for_rows(count, detail::GatherRow<T>{y.value, x.value, index, x.cols()});
+  B::for_rows(count, detail::GatherRow<Store, T>{y.value, x.value, index, x.cols()});
   if (x.gradient)
     x.tape->record([=] {
       // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]; put off for a leaf: tapes that share an embedding need
       // no room for all of its rows then
       if (x.leaf)
-        x.tape->defer(
-            RowGradient<B>{x.tape->weights().deferred_place(x), y.gradient, index, count, x.cols()});
+        x.tape->defer(RowGradient<B>{x.tape->weights().deferred_place(x), y.gradient, index, count, x.cols(),
+                                     x.rows()});
       else
-        RowGradient<B>{x.gradient, y.gradient, index, count, x.cols()}.add();
+        RowGradient<B>{x.gradient, y.gradient, index, count, x.cols(), x.rows()}.add();
     });
-  return y;
-}
-
-/// The same where rows are taken several times: products of y with weights are computed once for each row of
-/// x.
-template <Backend B>
-Variable<B> share_rows(const Variable<B>& x, const Index* index, std::size_t count) {
-  Variable<B> y = gather_rows(x, index, count);
-  y.shared = x.tape->keep(detail::SharedRows<B>{x.value, x.rows(), index});
   return y;
 }
 
@@ -158,6 +150,15 @@ Variable<B> gather_rows(const Variable<B>& x, std::span<const Index> index) {
            x.rows() == 0 ? "no index at all" : "indices from 0 to " + detail::text(x.rows() - 1),
            detail::text(i));
   return gather_rows(x, x.tape->keep(index), index.size());
+}
+
+/// `gather_rows` where rows are taken several times: products of y with weights are computed once for each
+/// row of x.
+template <Backend B>
+Variable<B> share_rows(const Variable<B>& x, const Index* index, std::size_t count) {
+  Variable<B> y = gather_rows(x, index, count);
+  y.shared = x.tape->keep(detail::SharedRows<B>{x.value, x.rows(), index});
+  return y;
 }
 
 }  // namespace bahdanau

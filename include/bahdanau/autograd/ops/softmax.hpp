@@ -187,7 +187,7 @@ template <Backend B>
 SmoothedCrossEntropy<B> smoothed_cross_entropy(const Variable<B>& logits, const Index* target,
                                                typename B::Scalar scale, typename B::Scalar smoothing) {
   if (!(smoothing >= 0 && smoothing < 1))
-    fail("label_smoothing", "a value from 0 up to, not including, 1", std::to_string(smoothing));
+    fail("label_smoothing", "a value from 0 up to, not including, 1", detail::number_text(smoothing));
   const SmoothedCrossEntropy<B> out{logits.tape->constant({logits.rows()}),
                                     logits.tape->constant({logits.rows()})};
   detail::run_cross_entropy<B>(logits, out.nats, out.losses.value, target, scale, smoothing);

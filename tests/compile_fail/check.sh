@@ -3,6 +3,7 @@
 #
 #   // error: a sentence        the file must not compile, and the compiler's first error must end with the sentence;
 #   // continued here           a long one goes on in the next comment lines
+#   // shows: a text            the file must not compile, and the text must be somewhere in what the compiler prints
 #   // compiles                 the file must compile: the control that shows the others fail for the right reason
 set -euo pipefail
 
@@ -13,13 +14,14 @@ kind='' sentence=''
 while IFS= read -r line; do
   case $line in
     '// error: '*) kind=error sentence=${line#'// error: '} ;;
+    '// shows: '*) kind=shows sentence=${line#'// shows: '} ;;
     '// compiles'*) kind=compiles ;;
     '// '*) sentence+=" ${line#'// '}" ;;
     *) break ;;
   esac
 done <"$source"
-if [[ -z $kind || ($kind == error && -z $sentence) ]]; then
-  echo "$source: expected a first line '// error: <sentence>' or '// compiles'"
+if [[ -z $kind || ($kind != compiles && -z $sentence) ]]; then
+  echo "$source: expected a first line '// error: <sentence>', '// shows: <text>' or '// compiles'"
   exit 1
 fi
 
@@ -34,6 +36,12 @@ if [[ $kind == compiles ]]; then
 fi
 if ((status == 0)); then
   echo "$source: expected an error, but it compiles"
+  exit 1
+fi
+if [[ $kind == shows ]]; then
+  [[ $output == *"$sentence"* ]] && exit
+  printf '%s\n' "$output" | head -n 40
+  echo "$source: expected the compiler to show: $sentence"
   exit 1
 fi
 first=$(grep -m 1 'error: ' <<<"$output" || true)

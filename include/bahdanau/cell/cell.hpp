@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <bahdanau/autograd/ops.hpp>
+#include <bahdanau/backend/any_backend.hpp>
 #include <bahdanau/nn/parameter.hpp>
 
 namespace bahdanau {
@@ -36,6 +37,21 @@ const Variable<B>& hidden(const std::array<Variable<B>, Parts>& state) {
   return state[0];
 }
 
+namespace detail {
+
+/// Points 1 and 2 of the contract below.
+template <class C>
+concept DeclaresCell = requires(Scope scope, std::size_t n) {
+  { C::name } -> std::convertible_to<std::string_view>;
+  requires C::parts >= 1;
+  { C::part_names[0] } -> std::convertible_to<std::string_view>;
+  { C::declare(scope, n, n) } -> std::same_as<typename C::Weights>;
+  { C::declare(scope, n, n).weight_ih } -> std::convertible_to<Parameter>;
+  { C::declare(scope, n, n).bias_ih } -> std::convertible_to<Parameter>;
+};
+
+}  // namespace detail
+
 /// One recurrent step and its parameters. Models: `Gru`, `Lstm`.
 ///
 /// 1. `name` is what a model file calls it; `parts` counts the arrays of its state, `part_names` names them
@@ -46,20 +62,24 @@ const Variable<B>& hidden(const std::array<Variable<B>, Parts>& state) {
 /// 4. `step(weights, projected, state)` takes it and the state before to the state after, on the tape of its
 ///    arguments. It may be called with fewer rows than before: sentences that have ended drop out.
 template <class C>
-concept Cell = requires(Scope scope, std::size_t n) {
-  { C::name } -> std::convertible_to<std::string_view>;
-  requires C::parts >= 1;
-  { C::part_names[0] } -> std::convertible_to<std::string_view>;
-  { C::declare(scope, n, n) } -> std::same_as<typename C::Weights>;
-  { C::declare(scope, n, n).weight_ih } -> std::convertible_to<Parameter>;
-  { C::declare(scope, n, n).bias_ih } -> std::convertible_to<Parameter>;
+concept Cell = detail::DeclaresCell<C> &&
+    requires(const typename C::Weights& weights, const Variable<AnyBackend>& projected,
+             const CellState<C, AnyBackend>& state) {
+  { C::step(weights, projected, state) } -> std::same_as<CellState<C, AnyBackend>>;
+};
+
+/// The same with the step on one backend, for a cell that has it there alone.
+template <class C, class B>
+concept CellOn = detail::DeclaresCell<C> && Backend<B> &&
+    requires(const typename C::Weights& weights, const Variable<B>& projected, const CellState<C, B>& state) {
+  { C::step(weights, projected, state) } -> std::same_as<CellState<C, B>>;
 };
 
 namespace detail {
 
 /// How the caller makes a cell's input product: a cell may say `uses_up_input`, if it has `to_use_up` see to
 /// products that it may not write over.
-template <Cell C>
+template <DeclaresCell C>
 constexpr Result input_product() {
   if constexpr (requires { requires C::uses_up_input; })
     return Result::used_up;
@@ -82,12 +102,5 @@ Variable<B> to_use_up(const Variable<B>& projected) {
 }
 
 }  // namespace detail
-
-/// The step of the contract on one backend; apart, because it instantiates the step.
-template <class C, class B>
-concept CellOn = Cell<C> && Backend<B> &&
-    requires(const typename C::Weights& weights, const Variable<B>& projected, const CellState<C, B>& state) {
-  { C::step(weights, projected, state) } -> std::same_as<CellState<C, B>>;
-};
 
 }  // namespace bahdanau

@@ -58,7 +58,7 @@ class Attention<S, B> {
                                      std::span<const Index> valid_lengths) const {
     check(queries, keys, values, valid_lengths);
     const std::size_t batch = queries.shape(0), asked = queries.shape(1), steps = keys.shape(1);
-    Tape<B> tape(weights_.data());
+    Tape<B> tape(detail::numbers(weights_));
     std::vector<Index> rows, begin, length;  // valid key rows; the span of every query
     for (std::size_t b = 0; b < batch; ++b) {
       begin.insert(begin.end(), asked, static_cast<Index>(rows.size()));

@@ -26,7 +26,7 @@ struct CheckedComposition {
   static_assert(backend,
                 "bahdanau: the third argument of EncoderDecoder is not a backend; use Xtensor<float>, "
                 "Xtensor<double>, or a struct that models bahdanau::Backend (backend/backend.hpp)");
-  static constexpr bool cell = !backend || Cell<C>;
+  static constexpr bool cell = !backend || DeclaresCell<C>;
   static_assert(
       cell,
       "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, Lstm, or a struct that "
@@ -36,7 +36,7 @@ struct CheckedComposition {
       cell_step,
       "bahdanau: this cell has no step(weights, projected, state) that returns its CellState; write it "
       "as point 4 of bahdanau::Cell says (cell/cell.hpp)");
-  static constexpr bool score = !backend || !cell || Score<S>;
+  static constexpr bool score = !backend || !cell || DeclaresScore<S>;
   static_assert(
       score,
       "bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, or a "
@@ -46,12 +46,12 @@ struct CheckedComposition {
       score_functions,
       "bahdanau: this score lacks prepare(weights, keys) or scores(weights, query, prepared, spans); "
       "write them as points 3 and 4 of bahdanau::Score say (score/score.hpp)");
-  static constexpr bool encoder = !backend || Encoder<E>;
+  static constexpr bool encoder = !backend || DeclaresEncoder<E>;
   static_assert(encoder,
                 "bahdanau: the fourth argument of EncoderDecoder is not an encoder; use Unidirectional, "
                 "Bidirectional, or a struct that models bahdanau::Encoder (model/encoder.hpp)");
   static consteval bool encodes() {
-    if constexpr (CellOn<C, B> && Encoder<E>) return EncoderOn<E, C, B>;
+    if constexpr (CellOn<C, B> && DeclaresEncoder<E>) return EncoderOn<E, C, B>;
     return true;
   }
   static_assert(
@@ -59,7 +59,7 @@ struct CheckedComposition {
       "bahdanau: this encoder has no Network<Cell> made from (Scope, vocabulary, Config) with "
       "run(tape, input, encoding); write it as point 3 of bahdanau::Encoder says (model/encoder.hpp)");
   static consteval bool widths_fit() {
-    if constexpr (Score<S> && Encoder<E>) return WidthsFit<S, E>;
+    if constexpr (DeclaresScore<S> && DeclaresEncoder<E>) return WidthsFit<S, E>;
     return true;
   }
   static_assert(

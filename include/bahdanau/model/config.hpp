@@ -22,6 +22,17 @@ inline FinalState final_state_from_name(std::string_view text) {
   fail("final_state", "\"valid\" or \"padded\"", detail::quote(text));
 }
 
+namespace detail {
+
+/// Throws where the rule steps over `<pad>` up to a `max_length`, and there is none.
+inline void require_row_width(std::string_view where, FinalState rule, std::size_t max_length) {
+  if (rule != FinalState::padded || max_length != 0) return;
+  fail(where, "a max_length for final_state 'padded', which steps over <pad> up to it", "none",
+       "give the corpus a max_length, or use final_state 'valid'");
+}
+
+}  // namespace detail
+
 /// The sizes of an `EncoderDecoder`.
 struct Config {
   std::size_t embed = 32;   // width of both embeddings
@@ -30,18 +41,22 @@ struct Config {
   float dropout = 0;        // between layers and on attention weights, while training
   FinalState final_state = FinalState::valid;
 
+  static constexpr std::size_t largest = std::size_t{1} << 24U;  // of each size
+
   bool operator==(const Config&) const = default;
 
   /// Throws where a size is 0 or the dropout is no probability below 1.
   void check() const {
     const auto positive = [](std::string_view what, std::size_t value) {
       if (value == 0) fail("Config." + std::string(what), "at least 1", "0");
+      if (value > largest)  // so that products of two sizes do not overflow
+        fail("Config." + std::string(what), "at most " + detail::text(largest), detail::text(value));
     };
     positive("embed", embed);
     positive("hidden", hidden);
     positive("layers", layers);
     if (!(dropout >= 0 && dropout < 1))
-      fail("Config.dropout", "a probability from 0 up to, not including, 1", std::to_string(dropout));
+      fail("Config.dropout", "a probability from 0 up to, not including, 1", detail::number_text(dropout));
   }
 };
 

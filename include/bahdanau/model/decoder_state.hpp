@@ -64,11 +64,11 @@ class Encoded {
   using Scalar = typename B::Scalar;
 
   struct Data {
-    detail::DeviceMatrix<B> outputs;             // [valid tokens, width], sentence after sentence
-    detail::DeviceMatrix<B> prepared;            // [valid tokens, any]: the keys as the score wants them
+    detail::DeviceMatrix<B> outputs;             // [keys, width], sentence after sentence
+    detail::DeviceMatrix<B> prepared;            // [keys, any]: the keys as the score wants them
     std::vector<Index> begin, length;            // the rows of each sentence
     std::vector<detail::OwnedState<C, B>> last;  // one a layer, parts of [sentences, hidden]
-    std::size_t steps = 0;                       // the width of the rows that were encoded
+    std::size_t steps = 0;                       // of the rows that were encoded, or the most keys
     std::string_view score;                      // the name of the one that prepared the keys
   };
 

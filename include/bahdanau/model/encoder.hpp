@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <bahdanau/cell/recurrent_layer.hpp>
@@ -30,14 +31,33 @@ struct EncoderInput {
 /// What an encoder makes of some sentences, with the lists that it reuses.
 template <class C, Backend B>
 struct Encoding {
-  Variable<B> outputs;                // [valid tokens, directions · hidden], sentence after sentence
-  std::vector<Index> begin, length;   // the rows of each sentence in `outputs`
+  Variable<B> outputs;                // [keys, directions · hidden]; a key a token, or what an encoder makes
+  std::vector<Index> begin, length;   // the rows of each sentence in `outputs`, at least one
   std::vector<CellState<C, B>> last;  // the decoder's first state: one a layer, parts of [sentences, hidden]
   Packing packing;                    // rows of `last` are in packing.order()
 
   std::vector<Index> lengths, ids, names, rows, reversal;  // scratch
   LayerScratch<C, B> scratch;
 };
+
+/// Throws unless each sentence has at least one key, and they are among the outputs: an encoder may make more
+/// or fewer keys than there are tokens, but attention over none is no attention.
+template <class C, Backend B>
+void require_sentence_keys(std::string_view where, const Encoding<C, B>& encoding, std::size_t sentences) {
+  require_equal(where, "spans of keys, one a sentence:", sentences, encoding.length.size());
+  require_equal(where, "spans of keys, one a sentence:", sentences, encoding.begin.size());
+  for (std::size_t b = 0; b < sentences; ++b) {
+    const auto begin = encoding.begin[b], length = encoding.length[b];
+    if (length < 1)
+      fail(std::string(where) + ", sentence " + text(b), "at least one key from the encoder", text(length),
+           "keep one where a sentence is short");
+    if (begin < 0 ||
+        static_cast<std::size_t>(begin) + static_cast<std::size_t>(length) > encoding.outputs.rows())
+      fail(std::string(where) + ", sentence " + text(b),
+           "keys among the encoder's " + text(encoding.outputs.rows()) + " outputs",
+           text(length) + " from " + text(begin) + " on");
+  }
+}
 
 /// Embedding and stacked cells; with two directions, the second reads each sentence from its end.
 template <class C, std::size_t Directions>
@@ -167,24 +187,51 @@ struct Bidirectional {
   using Network = detail::RecurrentEncoder<C, 2>;
 };
 
+namespace detail {
+
+/// A cell that is declared and nowhere defined: see AnyBackend.
+struct AnyCell {
+  static constexpr std::string_view name = "any";
+  static constexpr std::size_t parts = 1;
+  static constexpr std::array<std::string_view, parts> part_names{"h"};
+  using Weights = RecurrentWeights;
+  static Weights declare(Scope scope, std::size_t inputs, std::size_t hidden);
+  template <Backend B>
+  static CellState<AnyCell, B> step(const Weights& weights, const Variable<B>& projected,
+                                    const CellState<AnyCell, B>& state);
+};
+static_assert(Cell<AnyCell>);
+
+/// Points 1 and 2 of the contract below.
+template <class E>
+concept DeclaresEncoder = requires {
+  { E::name } -> std::convertible_to<std::string_view>;
+  { E::directions } -> std::convertible_to<std::size_t>;
+};
+
+}  // namespace detail
+
 /// How source sentences become keys and the decoder's first state. Models: `Unidirectional`, `Bidirectional`.
 ///
 /// 1. `name` is what a model file calls it.
 /// 2. Keys are `directions · hidden` wide, known when the model is compiled.
 /// 3. `Network<Cell>` is constructed from (root scope, vocabulary, config), where it declares its parameters;
-///    its `run(tape, input, encoding)` fills a `detail::Encoding`.
+///    its `run(tape, input, encoding)` fills a `detail::Encoding`. There may be more or fewer keys than
+///    tokens, but each sentence has at least one.
 template <class E>
-concept Encoder = requires {
-  { E::name } -> std::convertible_to<std::string_view>;
-  { E::directions } -> std::convertible_to<std::size_t>;
+concept Encoder = detail::DeclaresEncoder<E> &&
+    requires(const typename E::template Network<detail::AnyCell>& network, Tape<AnyBackend>& tape,
+             const detail::EncoderInput& input, detail::Encoding<detail::AnyCell, AnyBackend>& encoding) {
+  requires std::constructible_from<std::remove_cvref_t<decltype(network)>, Scope, std::size_t, Config>;
+  network.run(tape, input, encoding);
 };
 
-/// Point 3 of the contract for one cell and one backend.
+/// The same with point 3 for one cell and one backend.
 template <class E, class C, class B>
-concept EncoderOn = Encoder<E> && Backend<B> && std::constructible_from < typename E::template Network<C>,
-        Scope, std::size_t,
-const Config& > &&requires(Tape<B>& tape, const typename E::template Network<C>& network,
-                           const detail::EncoderInput& input, detail::Encoding<C, B>& encoding) {
+concept EncoderOn = detail::DeclaresEncoder<E> && Backend<B> &&
+    requires(const typename E::template Network<C>& network, Tape<B>& tape, const detail::EncoderInput& input,
+             detail::Encoding<C, B>& encoding) {
+  requires std::constructible_from<std::remove_cvref_t<decltype(network)>, Scope, std::size_t, Config>;
   network.run(tape, input, encoding);
 };
 

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include <bahdanau/model/decoder_state.hpp>
 #include <bahdanau/model/encoder.hpp>
 #include <bahdanau/model/search_options.hpp>
+#include <bahdanau/model/sentences.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/nn/weights.hpp>
 #include <bahdanau/text/vocabularies.hpp>
@@ -30,8 +33,33 @@ namespace bahdanau {
 template <class Scalar>
 struct Decoded {
   Array<Scalar, 3> logits;     // [sentences, target steps, vocabulary]
-  Array<Scalar, 3> attention;  // [sentences, target steps, source steps]
+  Array<Scalar, 3> attention;  // [sentences, target steps, source steps], or keys where those are others
+  std::vector<Index> keys;     // how many of them are a sentence's; its tokens, as a rule
 };
+
+namespace detail {
+
+/// What `translate` calls: decode/translate.hpp has it for every model. This one only says so.
+template <class Model>
+struct TextDecoding {
+  static_assert(sizeof(Model) == 0,
+                "bahdanau: `translate` is in decode/translate.hpp; include it, or bahdanau/bahdanau.hpp");
+  static Translation one(...);
+  static std::vector<Translation> all(...);
+};
+
+/// What `save`, `load` and `load_weights` call: io/model_file.hpp has it for every model. This one only says
+/// so.
+template <class Model>
+struct ModelFile {
+  static_assert(sizeof(Model) == 0,
+                "bahdanau: `save` and `load` are in io/model_file.hpp; include it, or bahdanau/bahdanau.hpp");
+  static void save(...);
+  static Model load(...);
+  static void load_weights(...);
+};
+
+}  // namespace detail
 
 /// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `Lstm`; `Score`: `Additive`, `ScaledDot`;
 /// `Backend`: `Xtensor<T>`, `Thrust<T>`; `Encoder`: `Unidirectional`, `Bidirectional`; or types of one's own
@@ -57,7 +85,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   using Encoded = bahdanau::Encoded<Cell, Backend>;
   using State = DecoderState<Cell, Backend>;
 
-  /// A new model with weights drawn from `seed`. Throws for sizes of 0.
+  /// A new model with weights drawn from `seed`. Throws for sizes of 0, and for `FinalState::padded` without
+  /// a `max_length`.
   EncoderDecoder(const Config& config, Vocabularies vocabularies, std::uint64_t seed = 0)
       : config_(checked(config)),
         vocabularies_(std::move(vocabularies)),
@@ -66,13 +95,16 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
                  config_),
         weights_(parameters_) {
     vocabularies_.text.check("EncoderDecoder");
+    detail::require_row_width("EncoderDecoder", config_.final_state, max_length());
     weights_.initialize(parameters_, seed);
   }
 
   const Config& config() const { return config_; }
   const Vocabularies& vocabularies() const { return vocabularies_; }
-  /// The fixed row width by which a sentence's loss is divided.
+  /// What training rows were cut to; 0: they were not cut.
   std::size_t max_length() const { return vocabularies_.text.max_length; }
+  /// What a sentence's loss is divided by: `max_length`, or d2l's 10 without one.
+  std::size_t loss_divisor() const { return vocabularies_.text.loss_divisor(); }
   const ParameterList& parameters() const { return parameters_; }
   const ParameterBlock<Backend>& weights() const { return weights_; }
   ParameterBlock<Backend>& weights() { return weights_; }
@@ -85,6 +117,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     Tape<Backend> tape = inference();
     detail::Encoding<Cell, Backend> encoding;
     encoder_.run(tape, encoder_input(detail::SequenceRows::of(source)), encoding);
+    detail::require_sentence_keys("encode", encoding, source.rows());
     const Index* rows = tape.keep(encoding.packing.rank());  // states back in the order of the sentences
     typename Encoded::Data data;
     for (const auto& layer : encoding.last) {
@@ -96,7 +129,10 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     data.prepared = detail::DeviceMatrix<Backend>::copy_of(decoder_.remember(encoding.outputs).keys);
     data.begin = encoding.begin;
     data.length = encoding.length;
-    data.steps = source.width();
+    // The width of the rows, unless the encoder makes keys of another number.
+    data.steps = data.length == source.lengths
+                     ? source.width()
+                     : static_cast<std::size_t>(*std::max_element(data.length.begin(), data.length.end()));
     data.score = Score::name;
     return Encoded(std::move(data));
   }
@@ -138,7 +174,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     detail::refuse_foreign<Cell, Backend, OtherCell, OtherBackend>();
   }
 
-  /// The attention weights of every step so far, each [sentences, source steps].
+  /// The attention weights of every step so far, each [sentences, source steps], or keys where
+  /// the encoder makes another number of them.
   const std::vector<Array<Scalar, 2>>& attention_weights(const State& state) const {
     return state.attention_weights();
   }
@@ -162,20 +199,41 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   }
 
   /// Translates text; include decode/translate.hpp. Nothing translates to nothing. Throws for text that is
-  /// not UTF-8, and for options out of range.
-  Translation translate(std::string_view sentence, const Greedy& options = {}) const;
-  Translation translate(std::string_view sentence, const Beam& options) const;
-  /// Several sentences in one batch, in their order.
-  std::vector<Translation> translate(std::span<const std::string> sentences,
-                                     const Greedy& options = {}) const;
-  std::vector<Translation> translate(std::span<const std::string> sentences, const Beam& options) const;
+  /// not UTF-8, for options out of range, and beyond `options.limits`.
+  Translation translate(std::string_view sentence, const Greedy& options = {}) const {
+    return detail::TextDecoding<EncoderDecoder>::one(*this, sentence, options);
+  }
+  Translation translate(std::string_view sentence, const Beam& options) const {
+    return detail::TextDecoding<EncoderDecoder>::one(*this, sentence, options);
+  }
+  /// Several sentences, in their order: `{"go .", "i lost ."}`, or a range of strings, views or literals.
+  std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
+                                     const Greedy& options = {}) const {
+    return detail::TextDecoding<EncoderDecoder>::all(*this, sentences, options);
+  }
+  std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
+                                     const Beam& options) const {
+    return detail::TextDecoding<EncoderDecoder>::all(*this, sentences, options);
+  }
+  template <SentenceRange Range>
+  std::vector<Translation> translate(const Range& sentences, const Greedy& options = {}) const {
+    return detail::TextDecoding<EncoderDecoder>::all(*this, detail::views_of(sentences), options);
+  }
+  template <SentenceRange Range>
+  std::vector<Translation> translate(const Range& sentences, const Beam& options) const {
+    return detail::TextDecoding<EncoderDecoder>::all(*this, detail::views_of(sentences), options);
+  }
 
   /// Writes the model file: weights, sizes, vocabularies; atomically. Include io/model_file.hpp.
-  void save(const std::filesystem::path& path) const;
+  void save(const std::filesystem::path& path) const { detail::ModelFile<EncoderDecoder>::save(*this, path); }
   /// Reads a model file that was made for these policies. Include io/model_file.hpp.
-  static EncoderDecoder load(const std::filesystem::path& path);
+  static EncoderDecoder load(const std::filesystem::path& path) {
+    return detail::ModelFile<EncoderDecoder>::load(path);
+  }
   /// Fills the weights from a file that has just these tensors, by name. Include io/model_file.hpp.
-  void load_weights(const std::filesystem::path& path);
+  void load_weights(const std::filesystem::path& path) {
+    detail::ModelFile<EncoderDecoder>::load_weights(*this, path);
+  }
 
   // For training, which runs both halves on tapes of its own.
   using Decoder = detail::RecurrentDecoder<Cell, Score>;
@@ -184,12 +242,12 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   const Decoder& decoder_network() const { return decoder_; }
   /// What tapes for inference are bound to, until the weights change.
   WeightBinding<Backend> binding(Workers* helpers = nullptr) const {
-    return {.weights = weights_.data(), .panels = panels(), .helpers = helpers};
+    return {.weights = detail::numbers(weights_), .panels = panels(), .helpers = helpers};
   }
   /// The weights as products use them.
   WeightPanels<Backend>* panels() const {
     if constexpr (PackingBackend<Backend>)
-      panels_.watch(weights_.data(), weights_.size(), weights_.version());
+      panels_.watch(detail::numbers(weights_), weights_.size(), weights_.version());
     return &panels_;
   }
   detail::EncoderInput encoder_input(const detail::SequenceRows& rows, const DropoutPlan& plan = {}) const {
@@ -251,8 +309,9 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     decoder_.run(tape, {memory(tape, source), source.begin, source.length, first, identity}, rows, inputs, {},
                  pass);
     const std::size_t vocabulary = vocabularies_.target.size();
-    auto result = Decoded<Scalar>{Array<Scalar, 3>::from_shape({rows.count, width, vocabulary}),
-                                  Array<Scalar, 3>::from_shape({rows.count, width, source.steps})};
+    auto result =
+        Decoded<Scalar>{Array<Scalar, 3>::from_shape({rows.count, width, vocabulary}),
+                        Array<Scalar, 3>::from_shape({rows.count, width, source.steps}), source.length};
     std::fill(result.logits.begin(), result.logits.end(), Scalar(0));
     std::fill(result.attention.begin(), result.attention.end(), Scalar(0));
     // from packed rows, longest target first, back to the order of the sentences

@@ -1,27 +1,56 @@
-// How a translation is searched for: greedily, or with a beam.
+// How a translation is searched for: greedily, or with a beam; and what a request may cost at most.
 // Plain settings, which `EncoderDecoder::translate` takes; decode/search.hpp does the work.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <string>
+
+#include <bahdanau/core/error.hpp>
 
 namespace bahdanau {
+
+/// What one call of `translate` may cost; beyond it a `LimitError` is thrown, and nothing else happens. 0
+/// means no limit.
+struct Limits {
+  std::size_t source_tokens = 0;  // of a sentence, `<eos>` included; checked before any work
+  std::size_t target_tokens = 0;  // of a translation that has not ended by then; `max_length` cuts instead
+  std::size_t beam = 0;           // the width
+  std::size_t memory = 0;         // bytes that decoding and its results need, estimated from above, before
+                                  // any work; not what the model keeps for later calls
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();  // looked at between steps; max: none
+};
+
+/// A request was beyond one of its limits.
+class LimitError : public Error {
+ public:
+  LimitError(const std::string& message, std::size_t sentence) : Error(message), sentence_(sentence) {}
+  /// The number of the sentence among those of the call, from 0; 0 where it is about all of them.
+  std::size_t sentence() const { return sentence_; }
+
+ private:
+  std::size_t sentence_;
+};
 
 /// Takes the most probable token at every step.
 struct Greedy {
   std::size_t max_length = 0;    // of a translation, `<eos>` included; 0: twice the source's length plus 10,
-                                 // but at most 1000, and at least the model's own max_length
+                                 // at least the model's own max_length, and never more than 1000
   bool replace_unknown = false;  // `<unk>` becomes the source word that it attends to most
-  std::size_t threads = 0;       // for many sentences; 0: one a core. The results do not depend on it
+  std::size_t threads = 0;       // for many sentences; 0: one per core. The results do not depend on it
+  Limits limits = {};
 };
 
 /// Keeps the `width` best hypotheses at every step.
 struct Beam {
-  std::size_t width = 5;
+  std::size_t width = 5;       // at most 65536
   std::size_t nbest = 1;       // how many translations of a sentence are given
   double length_power = 0.75;  // hypotheses are ranked by score / length^power
   std::size_t max_length = 0;  // as for `Greedy`
   bool replace_unknown = false;
   std::size_t threads = 0;
+  Limits limits = {};
 };
 
 }  // namespace bahdanau

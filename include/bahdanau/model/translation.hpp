@@ -16,7 +16,8 @@ struct Translation {
   std::vector<std::string> target;  // tokens, with `<eos>` unless the length limit came first
   double score = 0;                 // Σ log_probs
   std::vector<double> log_probs;    // ln p of every target token
-  Array<float, 2> attention;        // [target tokens, source tokens]; rows sum to 1
+  Array<float, 2> attention;        // [target tokens, source tokens], or keys where the encoder makes more
+                                    // or fewer of them; rows sum to 1
 };
 
 }  // namespace bahdanau

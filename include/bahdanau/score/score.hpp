@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <bahdanau/autograd/ops.hpp>
+#include <bahdanau/backend/any_backend.hpp>
 #include <bahdanau/nn/parameter.hpp>
 
 namespace bahdanau {
@@ -18,6 +19,18 @@ struct ScoreWidths {
   std::size_t hidden = 0;  // the width of the space in which they meet, where the score has one
 };
 
+namespace detail {
+
+/// Points 1 and 2 of the contract below.
+template <class S>
+concept DeclaresScore = requires(Scope scope, ScoreWidths widths) {
+  { S::name } -> std::convertible_to<std::string_view>;
+  { S::needs_equal_widths } -> std::convertible_to<bool>;
+  { S::declare(scope, widths) } -> std::same_as<typename S::Weights>;
+};
+
+}  // namespace detail
+
 /// How a query meets the keys. Models: `Additive`, `ScaledDot`.
 ///
 /// 1. `name` is what a model file calls it; `needs_equal_widths` says that queries and keys must be equally
@@ -27,15 +40,16 @@ struct ScoreWidths {
 ///    called once for a source sentence, never once a step.
 /// 4. `scores(weights, query, prepared, spans)` takes queries [queries, query] to one score a pair [pairs].
 template <class S>
-concept Score = requires(Scope scope, ScoreWidths widths) {
-  { S::name } -> std::convertible_to<std::string_view>;
-  { S::needs_equal_widths } -> std::convertible_to<bool>;
-  { S::declare(scope, widths) } -> std::same_as<typename S::Weights>;
+concept Score = detail::DeclaresScore<S> &&
+    requires(const typename S::Weights& weights, const Variable<AnyBackend>& query,
+             const Variable<AnyBackend>& keys, const SpanView<AnyBackend>& spans) {
+  { S::prepare(weights, keys) } -> std::same_as<Variable<AnyBackend>>;
+  { S::scores(weights, query, keys, spans) } -> std::same_as<Variable<AnyBackend>>;
 };
 
-/// Points 3 and 4 of the contract on one backend; apart, because it instantiates them.
+/// The same with points 3 and 4 on one backend, for a score that has them there alone.
 template <class S, class B>
-concept ScoreOn = Score<S> && Backend<B> &&
+concept ScoreOn = detail::DeclaresScore<S> && Backend<B> &&
     requires(const typename S::Weights& weights, const Variable<B>& array, const SpanView<B>& spans) {
   { S::prepare(weights, array) } -> std::same_as<Variable<B>>;
   { S::scores(weights, array, array, spans) } -> std::same_as<Variable<B>>;

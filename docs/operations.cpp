@@ -1,0 +1,87 @@
+// The program of the page on operations.
+#include <iostream>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <bahdanau/bahdanau.hpp>
+
+namespace bd = bahdanau;
+
+/// The cosine of the angle between query and key. It models bd::Score (score/score.hpp).
+struct Cosine {
+  static constexpr std::string_view name = "cosine";
+  static constexpr bool needs_equal_widths = true;
+  struct Weights {};
+  static Weights declare(bd::Scope, bd::ScoreWidths) { return {}; }
+
+  // Every row divided by its length: a matrix [rows, width] by a column [rows, 1].
+  template <bd::Backend B>
+  static bd::Variable<B> normed(const bd::Variable<B>& x) {
+    const auto squares = sum_columns(x * x).reshape({x.rows(), 1});
+    return x / sqrt(affine(squares, 1, 1e-6));  // away from 0, where a root's slope is infinite
+  }
+  template <bd::Backend B>
+  static bd::Variable<B> prepare(const Weights&, const bd::Variable<B>& keys) {
+    return normed(keys);
+  }
+  template <bd::Backend B>
+  static bd::Variable<B> scores(const Weights&, const bd::Variable<B>& query, const bd::Variable<B>& prepared,
+                                const bd::SpanView<B>& spans) {
+    return span_dot(normed(query), prepared, spans);
+  }
+};
+static_assert(bd::Score<Cosine>);
+
+/// ln(1 + e^x), and what x's gradient receives. Generic over the value: a scalar, or a vector of lanes.
+struct Softplus {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return bd::pointwise::log(V(1) + bd::pointwise::exp(x));
+  }
+};
+struct SoftplusDerivative {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x, V /*y*/, V dy) const {
+    return dy * bd::pointwise::sigmoid(x);
+  }
+};
+template <bd::Backend B>
+bd::Variable<B> softplus(const bd::Variable<B>& x) {
+  return unary(x, Softplus{}, SoftplusDerivative{});
+}
+
+using B = bd::Xtensor<double>;
+
+void print(std::string_view what, const bd::Array<double, 2>& rows) {
+  std::cout << what << ':';
+  for (std::size_t r = 0; r < rows.shape(0); ++r) {
+    for (std::size_t c = 0; c < rows.shape(1); ++c) std::cout << ' ' << rows(r, c);
+    std::cout << (r + 1 < rows.shape(0) ? " |" : "\n");
+  }
+}
+
+int main() {
+  bd::Tape<B> tape;
+  const bd::Variable<B> a = tape.leaf({2, 3}, std::vector<double>{1, 2, 3, 4, 5, 6});
+  const bd::Variable<B> row = tape.leaf({3}, std::vector<double>{10, 20, 30});
+  const bd::Variable<B> column = tape.leaf({2, 1}, std::vector<double>{3, 5});
+  print("a + row", bd::value<2>(a + row));
+  print("a * column", bd::value<2>(a * column));
+  print("maximum(a, column)", bd::value<2>(maximum(a, column)));
+  tape.backward(sum(maximum(a, column)));
+  print("gradient of a", bd::gradient<2>(a));
+  print("gradient of the column", bd::gradient<2>(column));
+
+  const bd::GradientCheck check = bd::check_gradient<B>(
+      [](bd::Tape<B>&, std::span<const bd::Variable<B>> x) {
+        return matmul(Cosine::normed(x[0]), softplus(x[1]));
+      },
+      {bd::Shape{3, 4}, bd::Shape{4, 2}});
+  std::cout << (check.relative() < 1e-6 ? "the gradient is right\n" : "the gradient is wrong\n");
+
+  const bd::EncoderDecoder<bd::Gru, Cosine, bd::Xtensor<float>> model(
+      {.embed = 8, .hidden = 8}, {bd::Vocabulary::numbered(10), bd::Vocabulary::numbered(10), {}});
+  std::cout << "a model of " << model.parameters().size() << " numbers\n";
+  return check.relative() < 1e-6 ? 0 : 1;
+}

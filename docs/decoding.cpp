@@ -1,4 +1,5 @@
 // The program of the page on decoding.
+#include <chrono>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -29,6 +30,19 @@ int main() {
 
   const auto best = bd::translate_nbest(model, sentences, bd::Beam{.width = 4, .nbest = 2});
   const bool ordered = best[0].size() == 2 && best[0][0].text == "je suis chez moi .";
+
+  for (const bd::Translation& t : model.translate({"go .", "i lost ."})) std::cout << t.text << '\n';
+
+  bd::Greedy bounded;
+  bounded.limits = {.source_tokens = 200, .target_tokens = 300, .memory = 64 << 20};
+  bounded.limits.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  std::string refused;
+  for (int i = 0; i < 250; ++i) refused += "go ";
+  try {
+    model.translate({"go .", refused}, bounded);
+  } catch (const bd::LimitError& e) {
+    std::cout << e.sentence() << ": " << e.what() << '\n';
+  }
 
   const auto scored = bd::score_pairs(model, pairs);  // ln p of given translations, and their attention
   bd::CorpusBleu bleu;

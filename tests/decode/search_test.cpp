@@ -211,9 +211,7 @@ TEST_CASE("impossible beams are refused", "[decode][error]") {
 }
 
 TEST_CASE("a const model translates from many threads at once, each time the same", "[decode][threads]") {
-  auto changeable = toy<bd::test::TestBackend<float>>(7);
-  if (GENERATE(false, true)) changeable.weights().data();  // who has it might write at any time, but does not
-  const auto& model = changeable;
+  const auto model = toy<bd::test::TestBackend<float>>(7);
   const std::vector<std::string> sentences{"4", "5 6", "6 6 4 5 5", "5 4 6"};
   const auto greedy = model.translate(sentences);
   const auto beam = model.translate(sentences, bd::Beam{.width = 3});
@@ -260,7 +258,9 @@ TEST_CASE("a beam is ranked by a finite power", "[decode][beam][error]") {
 
 TEST_CASE("weights that are no numbers give scores that are none, with a beam too", "[decode][beam]") {
   auto model = toy<bd::test::TestBackend<float>>(7);
-  bd::test::TestBackend<float>::fill(model.weights().data(), model.weights().size(), std::nanf(""));
+  model.weights().change([](std::span<float> all) {
+    bd::test::TestBackend<float>::fill(all.data(), all.size(), std::nanf(""));
+  });
   CHECK_FALSE(std::isfinite(model.translate("4 5").score));
   const std::vector<std::string> sentence{"4 5"};
   const auto all = bd::translate_nbest(model, sentence, {.width = 5, .nbest = 5});
@@ -272,7 +272,7 @@ TEST_CASE("a long source does not make a translation endless", "[decode][length]
   CHECK(bd::detail::length_limit(0, 5, 10) == 20);
   CHECK(bd::detail::length_limit(0, 5, 50) == 50);
   CHECK(bd::detail::length_limit(0, 8000, 50) == 1000);
-  CHECK(bd::detail::length_limit(0, 8000, 2000) == 2000);
+  CHECK(bd::detail::length_limit(0, 8000, 2000) == 1000);
   CHECK(bd::detail::length_limit(7000, 8000, 50) == 7000);
 }
 

@@ -123,8 +123,21 @@ TEST_CASE("the same translation gives the same text, and bad attention is refuse
   CHECK_THROWS_MATCHES(heatmap_text({}, false), Error,
                        Message("heatmap: expected at least one target and one source token, got 0 and 0"));
   Translation example = attention_example({"a"}, {"x"});
-  example.source.emplace_back("b");
+  example.target.emplace_back("y");
   CHECK_THROWS_MATCHES(
       heatmap_text(example, true), Error,
-      Message("heatmap: expected attention [1, 2] as there are target and source tokens, got [1, 1]"));
+      Message("heatmap: expected attention [2, 1] as there are target and source tokens, got [1, 1]"));
+}
+
+TEST_CASE("keys that are not as many as the tokens have numbers for labels", "[plot][terminal]") {
+  Translation example = attention_example({"one", "two"}, {"x"});
+  for (const std::size_t more : {1, 2}) {  // two keys for three and for four tokens
+    example.source.emplace_back("more");
+    CAPTURE(more);
+    const std::string text = heatmap_text(example, false);
+    CHECK_THAT(lines(text)[0], ContainsSubstring("1") && ContainsSubstring("2"));
+    CHECK(text.find("one") == text.npos);
+  }
+  example.source = {"one"};  // and for one
+  CHECK_THAT(lines(heatmap_text(example, false))[0], ContainsSubstring("1") && ContainsSubstring("2"));
 }

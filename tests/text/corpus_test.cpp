@@ -29,6 +29,20 @@ TEST_CASE("a corpus numbers its pairs and ends them in <eos>", "[corpus]") {
   CHECK(corpus.vocabularies().text.max_length == 4);
 }
 
+TEST_CASE("without a max_length nothing is cut, up to what no sentence is as long as", "[corpus]") {
+  std::string words;
+  for (int i = 0; i < 40; ++i) words += "w ";
+  const auto corpus = bd::Corpus::from_pairs(std::vector<bd::SentencePair>{{words, "x"}});
+  CHECK(corpus.source()[0].size() == 41);
+  CHECK(corpus.cut_rows() == 0);
+  CHECK(corpus.vocabularies().text.max_length == 0);
+  const std::vector<bd::SentencePair> endless{{std::string(70000, 'a'), "x"}};
+  CHECK(message_of([&] { bd::Corpus::from_pairs(endless, {.tokens = bd::Tokens::characters}); }) ==
+        "Corpus: expected rows of at most 65536 tokens, got one of 70001; max_length cuts longer ones");
+  CHECK(bd::Corpus::from_pairs(endless, {.max_length = 12, .tokens = bd::Tokens::characters}).cut_rows() ==
+        1);
+}
+
 TEST_CASE("d2l's 600 pairs have vocabularies of 184 and 201", "[corpus][data]") {
   const auto data = french_pairs();
   if (data.empty()) return;

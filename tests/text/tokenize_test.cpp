@@ -27,6 +27,22 @@ TEST_CASE("spaces around and between words make no empty tokens", "[tokenize]") 
   CHECK(tokenize("  a   b ", {.tokens = Tokens::none}) == Sentence{"a", "b"});
 }
 
+TEST_CASE("tokens are counted as they are cut, without being made", "[tokenize]") {
+  const std::vector<std::string> pieces = {"a",      " ",      ".",     ",!",   "été", "\t",  "中文",
+                                           "\u00a0", "\u202f", "I.B.M", "\x1b", "?",   "word"};
+  for (const Tokens tokens : {Tokens::words, Tokens::characters, Tokens::none})
+    for (std::size_t seed = 0; seed < 400; ++seed) {
+      std::string sentence;
+      for (std::size_t i = 0, draw = seed * 7919 + 13; i < seed % 9; ++i, draw = draw * 31 + 7)
+        sentence += pieces[draw % pieces.size()];
+      CAPTURE(sentence);
+      CHECK(bahdanau::count_tokens(sentence, {.tokens = tokens}) ==
+            tokenize(sentence, {.tokens = tokens}).size());
+    }
+  CHECK_THROWS_MATCHES(bahdanau::count_tokens("a\xff", {}), bahdanau::Error,
+                       Message("normalize: expected UTF-8, got byte 0xff at offset 1"));
+}
+
 TEST_CASE("characters are code points without spaces", "[tokenize][unicode]") {
   bahdanau::TextOptions characters{.tokens = Tokens::characters};
   CHECK(tokenize("我们 试试！", characters) == Sentence{"我", "们", "试", "试", "！"});
@@ -68,9 +84,9 @@ TEST_CASE("kinds of tokens go by the names in a model file", "[tokenize]") {
                          Message(R"(tokens: expected "words", "characters" or "none", got "Words")"));
 }
 
-TEST_CASE("text options are those of d2l unless said otherwise, and compare by value", "[tokenize]") {
+TEST_CASE("text options are d2l's words, uncut unless asked, and compare by value", "[tokenize]") {
   bahdanau::TextOptions options;
-  CHECK(options == bahdanau::TextOptions{.tokens = Tokens::words, .lowercase = true, .max_length = 10});
+  CHECK(options == bahdanau::TextOptions{.tokens = Tokens::words, .lowercase = true, .max_length = 0});
   CHECK_FALSE(options == bahdanau::TextOptions{.max_length = 11});
 }
 

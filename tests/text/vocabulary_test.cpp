@@ -155,3 +155,41 @@ TEST_CASE("a token with control characters is refused", "[vocabulary][error]") {
   refuses("\u009b", R"("\xc2\x9b")");
   CHECK_NOTHROW(Vocabulary({"<unk>", "<pad>", "<bos>", "<eos>", "\u00e9\u00a0"}));
 }
+
+TEST_CASE("a copy of a token counter outlives the one it was made from, and counts by itself",
+          "[vocabulary]") {
+  const auto counted = [] {
+    bahdanau::TokenCounter counter;
+    for (int i = 0; i < 300; ++i)
+      counter.number("a token too long for its string object, number " + std::to_string(i));
+    return counter;
+  };
+  const auto expect = [](const bahdanau::TokenCounter& counter) {
+    REQUIRE(counter.size() == 300);
+    for (std::size_t i = 0; i < 300; ++i) {
+      CHECK(counter.token(i) == "a token too long for its string object, number " + std::to_string(i));
+      CHECK(counter.count(i) == 1);
+    }
+  };
+  auto original = std::make_unique<bahdanau::TokenCounter>(counted());
+  bahdanau::TokenCounter copy = *original, assigned;
+  assigned.number("something else");
+  assigned = *original;
+  for (std::size_t i = 0; i < 300; ++i) CHECK(&copy.token(i) != &original->token(i));
+  original->number("one more");
+  CHECK(original->size() == 301);
+  original.reset();
+  expect(copy);
+  expect(assigned);
+
+  bahdanau::TokenCounter moved = std::move(copy);
+  expect(moved);
+  CHECK(copy.size() == 0);  // NOLINT(bugprone-use-after-move): it promises to be empty
+  CHECK(copy.number("first") == 0);
+  expect(moved);
+  copy = std::move(moved);
+  expect(copy);
+  copy = *&copy;
+  expect(copy);
+  CHECK(copy.number("another") == 300);
+}

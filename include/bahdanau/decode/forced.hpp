@@ -70,11 +70,12 @@ std::vector<Translation> score_pairs(const Model& model, std::span<const Sentenc
       scored.source = detail::spelled(v.source, sources[b]);
       scored.target = detail::spelled(v.target, targets[b]);
       scored.text = detokenize({scored.target.begin(), scored.target.end() - 1}, v.text.tokens);
-      scored.attention = Array<float, 2>::from_shape({targets[b].size(), sources[b].size()});
+      const auto keys = static_cast<std::size_t>(decoded.keys[b]);
+      scored.attention = Array<float, 2>::from_shape({targets[b].size(), keys});
       for (std::size_t t = 0; t < targets[b].size(); ++t) {
         scored.log_probs.push_back(log_probs(b, t));
         scored.score += log_probs(b, t);
-        for (std::size_t s = 0; s < sources[b].size(); ++s)
+        for (std::size_t s = 0; s < keys; ++s)
           scored.attention(t, s) = static_cast<float>(decoded.attention(b, t, s));
       }
       out.push_back(std::move(scored));

@@ -36,8 +36,8 @@ class HypothesisTree {
   void reserve(std::size_t steps, std::size_t rows, std::size_t weights) {
     steps_.reserve(steps);
     rows_.reserve(rows);
-    offsets_.reserve(rows + 1);
-    attention_.reserve(weights);
+    places_.reserve(rows);
+    blocks_.add(weights);
   }
 
   /// Begins the next step, to which rows are added.
@@ -46,15 +46,14 @@ class HypothesisTree {
   /// Adds a row of the step with the attention weights that were used in it.
   void add(const Row& row, std::span<const Scalar> weights) {
     rows_.push_back(row);
-    attention_.insert(attention_.end(), weights.begin(), weights.end());
-    offsets_.push_back(attention_.size());
+    places_.push_back(blocks_.put(weights));
   }
 
   /// Whether what is kept has doubled since `forget`, and is worth the walk.
   bool crowded() const { return weights_kept() > std::max<std::size_t>(2 * needed_, 1 << 18); }
 
   /// How many weights are in memory.
-  std::size_t weights_kept() const { return attention_.size(); }
+  std::size_t weights_kept() const { return blocks_.size(); }
 
   /// Gives up the attention of rows that lead neither to these rows of the last step nor to these leaves.
   /// Hypotheses soon share their beginnings, so a beam needs little more room than one hypothesis.
@@ -66,25 +65,64 @@ class HypothesisTree {
     for (std::size_t t = steps_.size(), end = rows_.size(); --t > 0; end = steps_[t])
       for (std::size_t r = steps_[t]; r < end; ++r)
         if (used[r]) used[at(t - 1, static_cast<std::size_t>(rows_[r].parent))] = true;
-    std::size_t kept = 0;
-    for (std::size_t r = 0, begin = 0; r < rows_.size(); ++r) {
-      const std::size_t end = offsets_[r + 1];
-      if (used[r]) {
-        std::copy(attention_.begin() + static_cast<std::ptrdiff_t>(begin),
-                  attention_.begin() + static_cast<std::ptrdiff_t>(end),
-                  attention_.begin() + static_cast<std::ptrdiff_t>(kept));
-        kept += end - begin;
-      }
-      offsets_[r + 1] = kept;
-      begin = end;
+    // Rows that stay move to new blocks, in order; a block is given back as soon as its last row has moved.
+    Blocks kept;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      const Place old = places_[r];
+      blocks_.release_before(old.block);
+      places_[r] = used[r] ? kept.put(blocks_.at(old)) : Place{kept.last(), 0, 0};
     }
-    attention_.resize(kept);
-    needed_ = kept;
+    blocks_ = std::move(kept);
+    needed_ = blocks_.size();
   }
 
   /// Calls f(token, ln p, attention) for each token of a hypothesis, from its first to its last.
   template <class F>
   void for_tokens(const Leaf& leaf, F f) const {
+    walk(leaf, f, [](std::size_t) {});
+  }
+
+  /// The same for the last hypothesis that is read: attention is given back on the way, so that what f makes
+  /// of it takes its place.
+  template <class F>
+  void drain_tokens(const Leaf& leaf, F f) {
+    walk(leaf, f, [this](std::size_t block) { blocks_.release_before(block); });
+  }
+
+ private:
+  struct Place {
+    std::size_t block, begin, size;
+  };
+
+  /// Weights in blocks that never move, so that growing needs no second copy of them all.
+  class Blocks {
+   public:
+    void add(std::size_t capacity) { list_.emplace_back().reserve(capacity); }
+    Place put(std::span<const Scalar> weights) {
+      if (list_.empty() || list_.back().capacity() - list_.back().size() < weights.size())
+        add(std::max(weights.size(), std::clamp(size_, smallest, largest)));
+      std::vector<Scalar>& to = list_.back();
+      to.insert(to.end(), weights.begin(), weights.end());
+      size_ += weights.size();
+      return {last(), to.size() - weights.size(), weights.size()};
+    }
+    std::span<const Scalar> at(const Place& place) const {
+      return {list_[place.block].data() + place.begin, place.size};
+    }
+    std::size_t last() const { return list_.empty() ? 0 : list_.size() - 1; }
+    void release_before(std::size_t end) {
+      for (; released_ < end; ++released_) list_[released_] = {};
+    }
+    std::size_t size() const { return size_; }
+
+   private:
+    static constexpr std::size_t smallest = 1 << 12, largest = 1 << 18;
+    std::vector<std::vector<Scalar>> list_;
+    std::size_t size_ = 0, released_ = 0;
+  };
+
+  template <class F, class Passed>
+  void walk(const Leaf& leaf, F f, Passed passed) const {
     std::vector<std::size_t> path(leaf.step + 1);
     path[leaf.step] = at(leaf.step, leaf.row);
     for (std::size_t t = leaf.step; t > 0; --t)
@@ -94,18 +132,17 @@ class HypothesisTree {
       const bool last = t == leaf.step;
       const Token token = last ? leaf.token : rows_[path[t + 1]].input;
       const double log_prob = last ? leaf.log_prob : rows_[path[t + 1]].log_prob;
-      const std::size_t begin = offsets_[path[t]], end = offsets_[path[t] + 1];
-      f(token, log_prob, std::span<const Scalar>(attention_.data() + begin, end - begin));
+      passed(places_[path[t]].block);
+      f(token, log_prob, blocks_.at(places_[path[t]]));
     }
   }
 
- private:
   std::size_t at(std::size_t step, std::size_t row) const { return steps_[step] + row; }
 
-  std::vector<std::size_t> steps_;       // the first row of each
-  std::vector<Row> rows_;                // of all steps
-  std::vector<std::size_t> offsets_{0};  // of each row's weights
-  std::vector<Scalar> attention_;
+  std::vector<std::size_t> steps_;  // the first row of each
+  std::vector<Row> rows_;           // of all steps
+  std::vector<Place> places_;       // of each row's weights
+  Blocks blocks_;
   std::size_t needed_ = 0;  // weights after the last `forget`
 };
 

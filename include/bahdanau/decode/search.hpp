@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <bahdanau/decode/hypotheses.hpp>
+#include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/session.hpp>
 #include <bahdanau/model/search_options.hpp>
 
@@ -24,35 +25,41 @@ struct SearchResult {
   HypothesisTree<Scalar> tree;
 };
 
-/// A source of thousands of tokens must not make a model that never ends write for minutes.
-inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size_t model) {
-  constexpr std::size_t longest = 1000;
-  return asked != 0 ? asked : std::max(model, std::min(2 * source + 10, longest));
-}
+/// Which sentences of a call are searched for, for messages; without numbers, all of them.
+struct SentenceNumbers {
+  std::span<const std::size_t> numbers = {};
+  std::size_t operator[](std::size_t row) const { return numbers.empty() ? row : numbers[row]; }
+};
 
-/// The most probable token at every step. Throws for a token outside of the vocabulary; `helpers` may be
-/// null.
+/// The most probable token at every step. Throws for a token outside of the vocabulary and once the deadline
+/// has passed; `helpers` may be null.
 template <class Model>
 SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
-                                            const Greedy& options, Workers* helpers = nullptr) {
+                                            const Greedy& options, Workers* helpers = nullptr,
+                                            SentenceNumbers numbers = {}) {
   using Scalar = typename Model::Scalar;
+  check_deadline(options.limits, numbers[0]);
   DecodingSession<Model> session(model, source, DecodingSession<Model>::Continuation::one_by_one, helpers);
   SearchResult<Scalar> result;
   result.found.resize(source.rows());
   std::vector<Index> parents(source.rows()), sentences(source.rows());
   std::vector<Token> tokens(source.rows(), reserved::bos);
   std::vector<double> log_probs(source.rows(), 0), scores(source.rows(), 0);
+  std::vector<std::size_t> limits(source.rows());
   std::size_t longest = 0, weights = 0;
   for (std::size_t r = 0; r < source.rows(); ++r) {
     parents[r] = sentences[r] = static_cast<Index>(r);
-    weights += session.length(r);
-    longest = std::max(longest, length_limit(options.max_length, session.length(r), model.max_length()));
+    weights += session.keys(r);
+    limits[r] = target_limit(options, static_cast<std::size_t>(source.lengths[r]), model.max_length());
+    longest = std::max(longest, limits[r]);
   }
   // Room for sentences of an ordinary length; others grow it.
-  longest = std::min(longest, model.max_length() + 10);
-  result.tree.reserve(longest, longest * source.rows(), longest * weights);
+  constexpr std::size_t ordinary = 64, most = 1 << 20;
+  longest = std::min(longest, ordinary);
+  result.tree.reserve(longest, longest * source.rows(), std::min(longest * weights, most));
   for (std::size_t step = 0; !parents.empty(); ++step) {
     session.step(parents, sentences, tokens, 1);
+    check_deadline(options.limits, numbers[static_cast<std::size_t>(sentences[0])]);
     result.tree.begin_step();
     std::size_t running = 0;
     for (std::size_t r = 0; r < sentences.size(); ++r) {
@@ -61,9 +68,7 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
       const auto log_prob = static_cast<double>(session.log_probs(r)[0]);
       const auto sentence = static_cast<std::size_t>(sentences[r]);
       const double score = scores[r] + log_prob;
-      const std::size_t limit =
-          length_limit(options.max_length, session.length(sentence), model.max_length());
-      if (token == reserved::eos || step + 1 == limit) {
+      if (token == reserved::eos || step + 1 == limits[sentence]) {
         result.found[sentence] = {{step, r, token, log_prob, score, token == reserved::eos}};
         continue;
       }
@@ -150,7 +155,9 @@ class SentenceBeam {
   }
   std::size_t capacity() const { return candidates(options_); }
   double ranked(double score, std::size_t length) const {
-    return score / std::pow(static_cast<double>(length), options_.length_power);
+    const double rank = score / std::pow(static_cast<double>(length), options_.length_power);
+    // 0 / 0 with powers beyond reason: what is no number cannot be put in order.
+    return std::isnan(rank) ? -std::numeric_limits<double>::infinity() : rank;
   }
   double bound(double score, std::size_t next_length) const {
     return std::max(ranked(score, next_length), ranked(score, limit_));
@@ -166,20 +173,24 @@ class SentenceBeam {
 /// range too.
 template <class Model>
 SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source, const Beam& options,
-                                            Workers* helpers = nullptr) {
+                                            Workers* helpers = nullptr, SentenceNumbers numbers = {}) {
   using Scalar = typename Model::Scalar;
   if (options.width == 0) fail("Beam.width", "at least 1", "0");
+  constexpr std::size_t widest = 65536;  // far beyond use, and twice of it is still a number
+  if (options.width > widest) fail("Beam.width", "at most " + text(widest), text(options.width));
   if (options.nbest == 0 || options.nbest > options.width)
     fail("Beam.nbest", "from 1 to the width, " + text(options.width), text(options.nbest));
   if (!std::isfinite(options.length_power))
     fail("Beam.length_power", "a finite number", number_text(options.length_power));
+  check_deadline(options.limits, numbers[0]);
   DecodingSession<Model> session(model, source, DecodingSession<Model>::Continuation::branching, helpers);
   SearchResult<Scalar> result;
   const std::size_t count = std::min(SentenceBeam::candidates(options), model.vocabularies().target.size());
   std::vector<SentenceBeam> beams;
   std::vector<Index> parents, sentences;
   for (std::size_t b = 0; b < source.rows(); ++b) {
-    beams.emplace_back(options, length_limit(options.max_length, session.length(b), model.max_length()));
+    beams.emplace_back(
+        options, target_limit(options, static_cast<std::size_t>(source.lengths[b]), model.max_length()));
     parents.push_back(static_cast<Index>(b));
   }
   sentences = parents;
@@ -187,6 +198,7 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   std::vector<double> log_probs(parents.size(), 0), scores(parents.size(), 0);
   for (std::size_t step = 0; !parents.empty(); ++step) {
     session.step(parents, sentences, tokens, count);
+    check_deadline(options.limits, numbers[static_cast<std::size_t>(sentences[0])]);
     result.tree.begin_step();
     for (std::size_t r = 0; r < parents.size(); ++r) {
       result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));

@@ -35,12 +35,14 @@ class DecodingSession {
         tapes_{Tape<B>(binding_), Tape<B>(binding_)} {
     source.check("translate", model.vocabularies().source.size());
     model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
+    require_sentence_keys("translate", encoding_, source.rows());
     memory_ = model.decoder_network().remember(encoding_.outputs);
     states_ = encoding_.last;
     first_rows_.assign(encoding_.packing.rank().begin(), encoding_.packing.rank().end());
   }
 
-  std::size_t length(std::size_t sentence) const {
+  /// How many keys a sentence has; as a rule as many as tokens, but that is up to the encoder.
+  std::size_t keys(std::size_t sentence) const {
     return static_cast<std::size_t>(encoding_.length[sentence]);
   }
 

@@ -3,17 +3,22 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <bahdanau/backend/blas.hpp>
 #include <bahdanau/core/parallel.hpp>
+#include <bahdanau/decode/groups.hpp>
+#include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/search.hpp>
 #include <bahdanau/decode/token_row.hpp>
+#include <bahdanau/model/sentences.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/tokenize.hpp>
 
@@ -21,28 +26,35 @@ namespace bahdanau {
 
 namespace detail {
 
-/// A found hypothesis as people and programs read it.
-template <class Model>
-Translation read_leaf(const Model& model, const HypothesisTree<typename Model::Scalar>& tree,
-                      const Leaf& leaf, std::span<const Token> source,
-                      const std::vector<std::string>& source_words, bool replace_unknown) {
+/// A sentence as decoding takes it.
+struct Prepared {
+  std::size_t number = 0;          // among those of the call
+  std::vector<std::string> words;  // as they were written, for words that the model does not know
+  std::vector<Token> row;          // with `<eos>`
+};
+
+/// A found hypothesis as people and programs read it; `tokens` calls its argument for each token.
+template <class Model, class Tokens>
+Translation read_leaf(const Model& model, const Leaf& leaf, const Prepared& source, bool replace_unknown,
+                      Tokens tokens) {
   const Vocabularies& v = model.vocabularies();
   Translation t;
-  t.source = spelled(v.source, source);
+  t.source = spelled(v.source, source.row);
   t.score = leaf.score;
-  t.attention = Array<float, 2>::from_shape({leaf.step + 1, source.size()});
   std::vector<std::string> words;
   words.reserve(leaf.step + 1);
   t.target.reserve(leaf.step + 1);
   t.log_probs.reserve(leaf.step + 1);
-  tree.for_tokens(leaf, [&](Token token, double log_prob, auto weights) {
-    std::copy(weights.begin(), weights.end(), t.attention.data() + t.target.size() * source.size());
+  tokens(leaf, [&](Token token, double log_prob, auto weights) {
+    if (t.target.empty()) t.attention = Array<float, 2>::from_shape({leaf.step + 1, weights.size()});
+    std::copy(weights.begin(), weights.end(), t.attention.data() + t.target.size() * weights.size());
     std::string word = v.target.token(token);
-    if (replace_unknown && token == reserved::unk) {
+    // Only where each key is a token: other keys say nothing of single words.
+    if (replace_unknown && token == reserved::unk && weights.size() == source.row.size()) {
       // `<eos>` is no word of the source: the best among the others.
       const auto best = std::max_element(weights.begin(), weights.end() - (weights.size() > 1 ? 1 : 0));
       const auto at = static_cast<std::size_t>(best - weights.begin());
-      if (at < source_words.size()) word = source_words[at];
+      if (at < source.words.size()) word = source.words[at];
     }
     t.target.push_back(word);
     t.log_probs.push_back(log_prob);
@@ -52,59 +64,170 @@ Translation read_leaf(const Model& model, const HypothesisTree<typename Model::S
   return t;
 }
 
-/// How many groups sentences are decoded in, each on a thread of its own.
-///
-/// Where a backend's products give a row the same bits in any company, groups follow the threads; else they
-/// are cut by the number of sentences alone, so that the threads change nothing.
-template <Backend B>
-std::size_t decoding_groups(std::size_t sentences, std::size_t threads) {
-  constexpr std::size_t fewest = 8;  // sentences: enough rows for fast products
-  constexpr std::size_t fixed = SpreadingBackend<B> ? 256 : 32;
-  if (PackingBackend<B>) return std::clamp<std::size_t>(sentences / fewest, 1, threads);
-  return (sentences + fixed - 1) / fixed;
+/// Reads one of several sentences. Throws for text that is not UTF-8, and says which it is.
+template <class Read>
+auto read_one(std::span<const std::string_view> sentences, std::size_t number, Read read) {
+  try {
+    return read(sentences[number]);
+  } catch (const Error&) {
+    if (sentences.size() > 1) require_utf8("translate, sentence " + text(number), sentences[number]);
+    throw;
+  }
 }
+
+/// Throws if sentences are beyond the limits of a call, before any of them is decoded. Gives the bytes that
+/// remain beside all results, where those are limited.
+template <class Model, class Options>
+double check_limits(const Model& model, std::span<const std::string_view> sentences, const Options& options) {
+  check_beam(options);
+  if (options.max_length > TextOptions::longest)
+    fail("max_length", "at most " + text(TextOptions::longest) + " tokens", text(options.max_length));
+  const Limits& limits = options.limits;
+  if (limits.source_tokens == 0 && limits.memory == 0) return 0;
+  const MemoryEstimate<Options> memory(model, options);
+  double results = memory.base;
+  for (std::size_t b = 0; b < sentences.size(); ++b) {
+    // A token has at least one byte.
+    if (limits.memory == 0 && sentences[b].size() < limits.source_tokens) continue;
+    const std::size_t tokens = 1 + read_one(sentences, b, [&](std::string_view sentence) {
+                                 return count_tokens(sentence, model.vocabularies().text);
+                               });
+    if (tokens == 1) continue;
+    check_source(limits, tokens, b);
+    results += memory.results(tokens);
+    if (limits.memory != 0 && results + memory.work(tokens) > static_cast<double>(limits.memory))
+      fail_limit(b, "at most " + text(limits.memory) + " bytes to translate it and what comes before it",
+                 "up to " + number_text(std::ceil(results + memory.work(tokens))), "memory");
+  }
+  return static_cast<double>(limits.memory) - results;
+}
+
+/// Decodes the sentences of one call, group after group.
+template <class Model, class Options>
+class TextDecoder {
+ public:
+  using B = typename Model::Backend;
+  using Found = std::vector<std::vector<Translation>>;
+
+  TextDecoder(const Model& model, std::span<const std::string_view> sentences, const Options& options)
+      : model_(model),
+        sentences_(sentences),
+        options_(options),
+        workers_(threads_for<B>(options.threads)),
+        grouper_(sentences.size(), workers_.threads()),
+        memory_(model, options),
+        found_(sentences.size()) {}
+
+  /// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
+  Found run() && {
+    const double remaining = check_limits(model_, sentences_, options_);
+    // Groups that are prepared at once; any number of threads may have been asked for.
+    const std::size_t window = 4 * std::min(workers_.threads(), sentences_.size());
+    while (next_ < sentences_.size()) {
+      std::vector<std::vector<Prepared>> groups;
+      double largest = 0, bytes = 0;
+      while (groups.size() < window && next_ < sentences_.size())
+        if (std::vector<Prepared> group = next_group(bytes); !group.empty()) {
+          largest = std::max(largest, bytes);
+          groups.push_back(std::move(group));
+        }
+      const double side_by_side = largest * static_cast<double>(std::min(workers_.threads(), groups.size()));
+      const std::size_t memory = options_.limits.memory;
+      if (groups.size() == 1 || (memory != 0 && side_by_side > remaining))
+        for (const auto& group : groups) decode(group, &workers_);
+      else
+        workers_.run(groups.size(), [&](std::size_t g) { decode(groups[g], nullptr); });
+    }
+    return std::move(found_);
+  }
+
+ private:
+  /// The next sentences that are decoded together, and what that takes at most; empty ones are answered.
+  std::vector<Prepared> next_group(double& bytes) {
+    std::vector<Prepared> group;
+    bytes = 0;
+    const Vocabularies& v = model_.vocabularies();
+    for (std::size_t tokens = 0; next_ < sentences_.size(); ++next_) {
+      Prepared prepared{
+          next_,
+          read_one(sentences_, next_, [&](std::string_view sentence) { return tokenize(sentence, v.text); }),
+          {}};
+      if (prepared.words.empty()) {
+        found_[next_].emplace_back().attention = Array<float, 2>::from_shape({0, 0});
+        continue;
+      }
+      const std::size_t words = prepared.words.size() + 1, more = std::max(words, padded_steps());
+      const double more_bytes = options_.limits.memory != 0 ? memory_.work(words) : 0;
+      if (grouper_.full(group.size(), tokens, more) || (!group.empty() && bytes + more_bytes > share()))
+        break;
+      tokens += more;
+      bytes += more_bytes;
+      prepared.row = v.source.encode(prepared.words);
+      prepared.row.push_back(reserved::eos);
+      if (!options_.replace_unknown) prepared.words = {};
+      group.push_back(std::move(prepared));
+    }
+    return group;
+  }
+
+  /// Steps that the encoder takes over every sentence, however short.
+  std::size_t padded_steps() const {
+    return model_.config().final_state == FinalState::padded ? model_.max_length() : 0;
+  }
+
+  /// Of the memory that there may be, what a group of several sentences may take: by a rule that does not
+  /// know the threads.
+  double share() const {
+    const std::size_t memory = options_.limits.memory;
+    return memory == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(memory) / 8;
+  }
+
+  void decode(const std::vector<Prepared>& group, Workers* helpers) {
+    std::vector<std::vector<Token>> rows;
+    std::vector<std::size_t> numbers;
+    for (const Prepared& sentence : group) {
+      rows.push_back(sentence.row);
+      numbers.push_back(sentence.number);
+    }
+    auto result = search(model_, Sequences::from_rows(rows), options_, helpers, {numbers});
+    for (std::size_t b = 0; b < group.size(); ++b) {
+      check_ended(result.found[b].front(), group[b]);
+      for (const Leaf& leaf : result.found[b]) {
+        const bool last = b + 1 == group.size() && &leaf == &result.found[b].back();
+        found_[numbers[b]].push_back(
+            read_leaf(model_, leaf, group[b], options_.replace_unknown, [&](const Leaf& of, auto f) {
+              last ? result.tree.drain_tokens(of, f) : result.tree.for_tokens(of, f);
+            }));
+      }
+    }
+  }
+
+  /// Throws for a translation that its limit has cut.
+  void check_ended(const Leaf& leaf, const Prepared& sentence) const {
+    const std::size_t most = options_.limits.target_tokens;
+    if (leaf.ended || most == 0 || leaf.step + 1 < most) return;
+    if (length_limit(options_.max_length, sentence.row.size(), model_.max_length()) <= most) return;
+    fail_limit(sentence.number, "a translation of at most " + text(most) + " tokens with its <eos>",
+               "one that goes on", "target_tokens");
+  }
+
+  const Model& model_;
+  std::span<const std::string_view> sentences_;
+  const Options& options_;
+  Workers workers_;
+  Grouper<B> grouper_;
+  MemoryEstimate<Options> memory_;
+  Found found_;
+  std::size_t next_ = 0;
+};
 
 /// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
 template <class Model, class Options>
 std::vector<std::vector<Translation>> translate_all(const Model& model,
-                                                    std::span<const std::string> sentences,
+                                                    std::span<const std::string_view> sentences,
                                                     const Options& options) {
   if (sentences.empty()) return {};
-  const Vocabularies& v = model.vocabularies();
-  std::vector<std::vector<std::string>> words;
-  std::vector<std::vector<Token>> rows;
-  std::vector<std::size_t> numbers;  // of the sentences that have words
-  std::vector<std::vector<Translation>> out(sentences.size());
-  for (std::size_t b = 0; b < sentences.size(); ++b) {
-    std::vector<std::string> tokens = tokenize(sentences[b], v.text);
-    if (tokens.empty()) {
-      out[b].emplace_back().attention = Array<float, 2>::from_shape({0, 0});
-      continue;
-    }
-    numbers.push_back(b);
-    rows.push_back(v.source.encode(tokens));
-    rows.back().push_back(reserved::eos);
-    words.push_back(std::move(tokens));
-  }
-  if (rows.empty()) return out;
-  Workers workers(threads_for<typename Model::Backend>(options.threads));
-  const std::size_t groups = decoding_groups<typename Model::Backend>(rows.size(), workers.threads());
-  const auto decode = [&](std::size_t g, Workers* helpers) {
-    const std::size_t begin = g * rows.size() / groups, end = (g + 1) * rows.size() / groups;
-    const std::span<const std::vector<Token>> group(rows.data() + begin, end - begin);
-    const auto result = search(model, Sequences::from_rows(group), options, helpers);
-    for (std::size_t b = begin; b < end; ++b)
-      for (const Leaf& leaf : result.found[b - begin])
-        out[numbers[b]].push_back(
-            read_leaf(model, result.tree, leaf, rows[b], words[b], options.replace_unknown));
-  };
-  if (groups == 1) {
-    decode(0, &workers);
-  } else {
-    [[maybe_unused]] const blas::SingleThreadedOn<typename Model::Backend> keep_to_its_thread{};
-    workers.run(groups, [&](std::size_t g) { decode(g, nullptr); });
-  }
-  return out;
+  return TextDecoder<Model, Options>(model, sentences, options).run();
 }
 
 /// The best one of each.
@@ -116,29 +239,41 @@ inline std::vector<Translation> best_of(std::vector<std::vector<Translation>> al
 
 }  // namespace detail
 
-/// The `nbest` translations of every sentence, best first, all sentences in one batch.
+/// The `nbest` translations of every sentence, best first.
 template <class Model>
 std::vector<std::vector<Translation>> translate_nbest(const Model& model,
-                                                      std::span<const std::string> sentences,
+                                                      std::initializer_list<std::string_view> sentences,
                                                       const Beam& beam) {
-  return detail::translate_all(model, sentences, beam);
+  return detail::translate_all(model, {sentences.begin(), sentences.size()}, beam);
+}
+template <class Model, SentenceRange Range>
+std::vector<std::vector<Translation>> translate_nbest(const Model& model, const Range& sentences,
+                                                      const Beam& beam) {
+  return detail::translate_all(model, detail::views_of(sentences), beam);
 }
 
-template <class C, class S, class B, class E>
-requires detail::Composes<C, S, B, E> Translation
-EncoderDecoder<C, S, B, E>::translate(std::string_view sentence, const Greedy& options)
-const { return std::move(translate(std::vector<std::string>{std::string(sentence)}, options).front()); }
-template <class C, class S, class B, class E>
-requires detail::Composes<C, S, B, E> Translation
-EncoderDecoder<C, S, B, E>::translate(std::string_view sentence, const Beam& options)
-const { return std::move(translate(std::vector<std::string>{std::string(sentence)}, options).front()); }
-template <class C, class S, class B, class E>
-requires detail::Composes<C, S, B, E> std::vector<Translation> EncoderDecoder<C, S, B, E>::translate(
-    std::span<const std::string> sentences, const Greedy& options)
-const { return detail::best_of(detail::translate_all(*this, sentences, options)); }
-template <class C, class S, class B, class E>
-requires detail::Composes<C, S, B, E> std::vector<Translation> EncoderDecoder<C, S, B, E>::translate(
-    std::span<const std::string> sentences, const Beam& options)
-const { return detail::best_of(detail::translate_all(*this, sentences, options)); }
+namespace detail {
 
+/// `EncoderDecoder::translate`.
+template <class C, class S, class B, class E>
+struct TextDecoding<EncoderDecoder<C, S, B, E>> {
+  using Model = EncoderDecoder<C, S, B, E>;
+
+  template <class Options>
+  static std::vector<Translation> all(const Model& model, std::span<const std::string_view> sentences,
+                                      const Options& options) {
+    return best_of(translate_all(model, sentences, options));
+  }
+  template <class Options>
+  static std::vector<Translation> all(const Model& model, std::initializer_list<std::string_view> sentences,
+                                      const Options& options) {
+    return all(model, std::span(sentences.begin(), sentences.size()), options);
+  }
+  template <class Options>
+  static Translation one(const Model& model, std::string_view sentence, const Options& options) {
+    return std::move(all(model, std::span(&sentence, 1), options).front());
+  }
+};
+
+}  // namespace detail
 }  // namespace bahdanau

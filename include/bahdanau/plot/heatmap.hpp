@@ -38,7 +38,8 @@ class HeatmapPicture {
       : translation_(translation),
         cell_(options.cell),
         font_(std::min(14.0, 0.5 * options.cell)),
-        columns_(labels(translation.source)),
+        sources_(column_labels(translation)),
+        columns_(labels(sources_)),
         rows_(labels(translation.target)) {
     // A label in <> is the model's own and may be turned alone; words are turned all or none.
     auto word_too_wide = [this](const std::string& label) { return !reserved(label) && too_wide(label); };
@@ -126,8 +127,7 @@ class HeatmapPicture {
                attribute("fill", colour.hex());
         out += !tips ? "/>\n"
                      : "><title>" + escape_xml(translation_.target[i]) + " \u2190 " +
-                           escape_xml(translation_.source[j]) + ": " + exact_digits(weight) +
-                           "</title></rect>\n";
+                           escape_xml(sources_[j]) + ": " + exact_digits(weight) + "</title></rect>\n";
       }
     }
     out += "</g>\n";
@@ -152,7 +152,7 @@ class HeatmapPicture {
 
   const Translation& translation_;
   double cell_, font_;
-  std::vector<std::string> columns_, rows_;
+  std::vector<std::string> sources_, columns_, rows_;
   std::string title_;
   bool turn_all_ = false;
   double left_ = 0, top_ = 0, grid_width_ = 0, grid_height_ = 0, bar_left_ = 0, bar_height_ = 0;

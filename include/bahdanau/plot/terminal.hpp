@@ -25,9 +25,10 @@ class TerminalHeatmap {
     columns = std::max<std::size_t>(columns, 24);
     // Row labels give way, down to a width that still says something, if that keeps all columns side by side.
     const std::size_t frame = 3, least_label = 12;
-    const std::size_t beside = columns - frame - std::min(columns - frame, 2 * translation.source.size());
+    const std::size_t beside =
+        columns - frame - std::min(columns - frame, 2 * translation.attention.shape()[1]);
     rows_ = labels(translation.target, beside < least_label ? columns / 4 : std::min(beside, columns / 3));
-    columns_ = labels(translation.source, longest_label);
+    columns_ = labels(column_labels(translation), longest_label);
     for (const std::string& label : rows_) label_width_ = std::max(label_width_, columns_of(label));
     const std::size_t room = columns - frame - label_width_;
     const std::size_t count = columns_.size();

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
@@ -17,7 +18,18 @@
 
 namespace bahdanau::detail {
 
-/// Throws unless attention is [target, source] of the labels, not empty, with weights from 0 to 1.
+/// What stands above the columns: the source's tokens, or numbers from 1 on where an encoder has made more or
+/// fewer keys than there are tokens.
+inline std::vector<std::string> column_labels(const Translation& translation) {
+  const std::size_t keys = translation.attention.shape()[1];
+  if (keys == translation.source.size()) return translation.source;
+  std::vector<std::string> out;
+  for (std::size_t i = 1; i <= keys; ++i) out.push_back(text(i));
+  return out;
+}
+
+/// Throws unless attention is [target, keys] with a row for each target token, not empty, with weights from 0
+/// to 1.
 inline void require_attention(std::string_view where, const Translation& translation) {
   const auto& attention = translation.attention;
   const Shape got{attention.shape()[0], attention.shape()[1]};
@@ -26,7 +38,8 @@ inline void require_attention(std::string_view where, const Translation& transla
   if (targets == 0 || sources == 0) {
     fail(where, "at least one target and one source token", text(targets) + " and " + text(sources));
   }
-  if (const Shape expected{targets, sources}; got != expected) {
+  if (got[0] != targets || got[1] == 0) {
+    const Shape expected{targets, sources};
     fail(where, "attention " + expected.text() + " as there are target and source tokens", got.text());
   }
   constexpr float rounding = 1e-3F;

@@ -1,7 +1,8 @@
 // A corpus: sentence pairs as rows of token ids, with the vocabularies that they were numbered by.
-// Rows end in `<eos>` and are cut to `max_length` as d2l cuts them; how many were is said, not hidden.
+// Rows end in `<eos>`; given a `max_length`, longer ones are cut as d2l cuts them, and how many were is said.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -21,7 +22,7 @@ namespace bahdanau {
 struct CorpusOptions {
   std::size_t max_pairs = 0;      // 0: all
   std::size_t min_frequency = 2;  // rarer tokens become `<unk>`
-  std::size_t max_length = 10;    // of a row, `<eos>` included
+  std::size_t max_length = 0;     // of a row, `<eos>` included: longer ones are cut; 0: nothing is cut
   Tokens tokens = Tokens::words;
   bool lowercase = true;
   BadLines bad_lines = BadLines::fail;
@@ -35,7 +36,8 @@ class Corpus {
   using Rows = std::vector<std::vector<Token>>;
 
   /// Reads tab-separated pairs and builds the vocabularies from them. Throws with path and line for what is
-  /// no pair, and for a file without pairs.
+  /// no pair, for a file without pairs, and for a row beyond `TextOptions::longest` that no `max_length`
+  /// cuts.
   static Corpus read(const std::filesystem::path& path, const CorpusOptions& options = {}) {
     return read_with(path, options, std::nullopt);
   }
@@ -64,8 +66,12 @@ class Corpus {
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const Rows& source() const { return source_; }
   const Rows& target() const { return target_; }
-  /// Rows, on either side, that were longer than `max_length`.
-  std::size_t cut_rows() const { return cut_; }
+  /// Rows, on either side, that were longer than `max_length`: all others end in `<eos>`.
+  std::size_t cut_rows() const {
+    const auto cut = [](const std::vector<Token>& row) { return row.empty() || row.back() != reserved::eos; };
+    return static_cast<std::size_t>(std::count_if(source_.begin(), source_.end(), cut) +
+                                    std::count_if(target_.begin(), target_.end(), cut));
+  }
   /// Lines that were left out on request, because they were no pairs.
   std::size_t skipped_lines() const { return skipped_; }
   /// Valid target tokens, `<eos>` included.
@@ -79,7 +85,7 @@ class Corpus {
   std::pair<Corpus, Corpus> split(std::size_t count, std::uint64_t seed = 0) const {
     if (count == 0 || count >= size())
       fail("Corpus::split", "from 1 to " + detail::text(size() - 1) + " pairs", detail::text(count));
-    std::vector<std::size_t> order = shuffled(size(), random::Key{seed});
+    std::vector<std::size_t> order = shuffled(size(), random::key_of(seed, random::Stream::splitting));
     std::vector<bool> chosen(size());
     for (std::size_t i = 0; i < count; ++i) chosen[order[i]] = true;
     Corpus rest(vocabularies_), part(vocabularies_);
@@ -145,10 +151,10 @@ class Corpus {
         row.reserve(sentence.size() + 1);
         for (const std::uint32_t i : sentence) row.push_back(id_of[i]);
         row.push_back(reserved::eos);
-        if (row.size() > options.max_length) {
-          row.resize(options.max_length);
-          ++corpus.cut_;
-        }
+        if (options.max_length == 0 && row.size() > TextOptions::longest)
+          fail(where, "rows of at most " + detail::text(TextOptions::longest) + " tokens",
+               "one of " + detail::text(row.size()), "max_length cuts longer ones");
+        if (options.max_length != 0 && row.size() > options.max_length) row.resize(options.max_length);
         rows.push_back(std::move(row));
       }
     };
@@ -159,7 +165,7 @@ class Corpus {
 
   Vocabularies vocabularies_;
   Rows source_, target_;
-  std::size_t cut_ = 0, skipped_ = 0;
+  std::size_t skipped_ = 0;
 };
 
 }  // namespace bahdanau

@@ -53,6 +53,9 @@ inline std::string without_controls(std::string_view line) {
   return result;
 }
 
+/// Whether a space belongs before it.
+inline bool is_mark(char c) { return c == ',' || c == '.' || c == '!' || c == '?'; }
+
 /// Calls `emit` with each code point in UTF-8, in lower case if asked; NBSP, U+202F and control characters
 /// become spaces.
 template <class Emit>
@@ -85,9 +88,7 @@ inline std::string normalize(std::string_view line, bool lowercase = true) {
   std::string result;
   result.reserve(line.size() + 8);
   detail::fold("normalize", line, lowercase, [&result](std::string_view character) {
-    char first = character.front();
-    bool mark = first == ',' || first == '.' || first == '!' || first == '?';
-    if (mark && !result.empty() && result.back() != ' ') result += ' ';
+    if (detail::is_mark(character.front()) && !result.empty() && result.back() != ' ') result += ' ';
     result.append(character);
   });
   return result;

@@ -30,21 +30,26 @@ inline Tokens tokens_from_name(std::string_view spelling) {
   fail("tokens", "\"words\", \"characters\" or \"none\"", detail::quote(spelling));
 }
 
-/// How text becomes rows of tokens; `max_length` is the width of a training row, `<eos>` included.
+/// How text becomes rows of tokens.
 struct TextOptions {
   Tokens tokens = Tokens::words;
   bool lowercase = true;
-  std::size_t max_length = 10;
+  std::size_t max_length = 0;  // of a training row, `<eos>` included: longer ones are cut; 0: nothing is cut
 
   /// No sentence is as long; a file that asks for more would only make the reader run out of memory.
   static constexpr std::size_t longest = 65536;
 
   bool operator==(const TextOptions&) const = default;
 
+  /// What a sentence's loss is divided by: the width of d2l's rows, which is `max_length`, and d2l's 10 where
+  /// rows have no common width.
+  std::size_t loss_divisor() const { return max_length == 0 ? 10 : max_length; }
+
   /// Throws for a `max_length` out of range.
   void check(std::string_view where) const {
-    if (max_length >= 1 && max_length <= longest) return;
-    fail(where, "a max_length from 1 to " + detail::text(longest), detail::text(max_length));
+    if (max_length <= longest) return;
+    fail(where, "a max_length from 1 to " + detail::text(longest), detail::text(max_length),
+         "without one, or with 0, nothing is cut");
   }
 };
 
@@ -77,6 +82,29 @@ inline std::vector<std::string> tokenize(std::string_view sentence, const TextOp
     if (character != " ") result.emplace_back(character);
   });
   return result;
+}
+
+/// How many tokens `tokenize` gives, without making them: a stranger's line may be as long as memory.
+inline std::size_t count_tokens(std::string_view sentence, const TextOptions& options) {
+  std::size_t count = 0;
+  bool after_space = true;
+  const auto see = [&](bool space, bool starts) {
+    if (!space && (starts || after_space)) ++count;
+    after_space = space;
+  };
+  if (options.tokens == Tokens::none) {
+    for (std::size_t i = 0; i < sentence.size();) {
+      const auto [value, bytes] = detail::code_point("tokenize", sentence, i);
+      see(value == ' ' || detail::is_control(value), false);
+      i += bytes;
+    }
+    return count;
+  }
+  const bool characters = options.tokens == Tokens::characters;
+  detail::fold(characters ? "tokenize" : "normalize", sentence, false, [&](std::string_view character) {
+    see(character == " ", characters || detail::is_mark(character.front()));
+  });
+  return count;
 }
 
 /// The tokens as a line of text: joined by spaces, and characters without.

@@ -36,6 +36,20 @@ using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_
 /// Counts tokens while a text is read: a number for each distinct one, in the order of first appearance.
 class TokenCounter {
  public:
+  TokenCounter() = default;
+  /// A copy stands alone: its tokens are those of its own map.
+  TokenCounter(const TokenCounter& other)
+      : numbers_(other.numbers_), tokens_(other.tokens_.size()), counts_(other.counts_) {
+    for (const auto& [token, number] : numbers_) tokens_[number] = &token;
+  }
+  /// What was moved from counts nothing, and may go on.
+  TokenCounter(TokenCounter&& other) noexcept { swap(other); }
+  TokenCounter& operator=(TokenCounter other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~TokenCounter() = default;
+
   /// The token's number; counts it.
   std::uint32_t number(const std::string& token) {
     const auto [place, inserted] = numbers_.try_emplace(token, static_cast<std::uint32_t>(tokens_.size()));
@@ -52,6 +66,12 @@ class TokenCounter {
   std::size_t count(std::size_t number) const { return counts_[number]; }
 
  private:
+  void swap(TokenCounter& other) noexcept {
+    numbers_.swap(other.numbers_);  // whose keys stay where they are
+    tokens_.swap(other.tokens_);
+    counts_.swap(other.counts_);
+  }
+
   detail::StringMap<std::uint32_t> numbers_;
   std::vector<const std::string*> tokens_;
   std::vector<std::size_t> counts_;
@@ -113,7 +133,7 @@ class Vocabulary {
   static Vocabulary numbered(std::size_t size) {
     require_size(size);
     std::vector<std::string> tokens(reserved::names.begin(), reserved::names.end());
-    while (tokens.size() < size) tokens.push_back(std::to_string(tokens.size()));
+    while (tokens.size() < size) tokens.push_back(detail::text(tokens.size()));
     return Vocabulary(std::move(tokens));
   }
 

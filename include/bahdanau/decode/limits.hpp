@@ -1,0 +1,131 @@
+// The limits of a request: how each is checked, and how much memory decoding a sentence needs at most.
+// The estimate is made from a model's parameters alone, so that it is there before any work.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/model/config.hpp>
+#include <bahdanau/model/search_options.hpp>
+#include <bahdanau/nn/parameter.hpp>
+
+namespace bahdanau::detail {
+
+[[noreturn]] inline void fail_limit(std::size_t sentence, std::string_view expected, std::string_view got,
+                                    std::string_view limit) {
+  throw LimitError("translate, sentence " + text(sentence) + ": expected " + std::string(expected) +
+                       ", got " + std::string(got) + "; see Limits." + std::string(limit),
+                   sentence);
+}
+
+/// Throws if the deadline has passed.
+inline void check_deadline(const Limits& limits, std::size_t sentence) {
+  using Clock = std::chrono::steady_clock;
+  if (limits.deadline == Clock::time_point::max()) return;
+  const Clock::time_point now = Clock::now();
+  if (now < limits.deadline) return;
+  // As doubles: a deadline may be any time in the past.
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  const double late =
+      Milliseconds(now.time_since_epoch()).count() - Milliseconds(limits.deadline.time_since_epoch()).count();
+  fail_limit(sentence, "an end before the deadline", number_text(std::ceil(late)) + " ms more", "deadline");
+}
+
+/// Throws if a source has more tokens, with its `<eos>`, than it may have.
+inline void check_source(const Limits& limits, std::size_t tokens, std::size_t sentence) {
+  if (limits.source_tokens != 0 && tokens > limits.source_tokens)
+    fail_limit(sentence, "a source of at most " + text(limits.source_tokens) + " tokens with its <eos>",
+               text(tokens), "source_tokens");
+}
+
+inline std::size_t beam_width(const Greedy&) { return 1; }
+inline std::size_t beam_width(const Beam& beam) { return beam.width; }
+inline std::size_t found_of(const Greedy&) { return 1; }
+inline std::size_t found_of(const Beam& beam) { return beam.nbest; }
+
+/// Throws if the beam is wider than it may be.
+template <class Options>
+void check_beam(const Options& options) {
+  if (options.limits.beam != 0 && beam_width(options) > options.limits.beam)
+    fail_limit(0, "a beam of at most " + text(options.limits.beam), text(beam_width(options)), "beam");
+}
+
+/// How long a translation may get. Neither a source of thousands of tokens nor a file's `max_length` must
+/// make a model that never ends write for minutes.
+inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size_t model) {
+  constexpr std::size_t longest = 1000;
+  return asked != 0 ? asked : std::min(std::max(model, 2 * source + 10), longest);
+}
+
+/// The same, within the limits.
+template <class Options>
+std::size_t target_limit(const Options& options, std::size_t source, std::size_t model) {
+  const std::size_t length = length_limit(options.max_length, source, model);
+  const std::size_t most = options.limits.target_tokens;
+  return most == 0 ? length : std::min(length, most);
+}
+
+/// Bytes that decoding takes at most, for the library's own policies.
+///
+/// A row of numbers that goes through a weight [outputs, inputs] leaves a few arrays of `outputs` numbers on
+/// its tape. Encoding does that for every token and keeps them; of the decoder's steps the last two are kept.
+/// The attention of every step is kept until the translation is read, and then stands in it.
+template <class Options>
+class MemoryEstimate {
+ public:
+  template <class Model>
+  MemoryEstimate(const Model& model, const Options& options)
+      : options_(options),
+        scalar_(sizeof(typename Model::Scalar)),
+        model_length_(model.max_length()),
+        padded_(model.config().final_state == FinalState::padded ? model.max_length() : 0) {
+    for (const auto& entry : model.parameters().entries()) {
+      const Shape& shape = entry.parameter.shape;
+      if (shape.rank() != 2) continue;
+      const bool table = entry.name.find("embedding") != std::string::npos;
+      (entry.name.starts_with("encoder.") ? encoder_ : decoder_) +=
+          static_cast<double>(table ? shape[1] : shape[0]);
+      if (entry.name.find("attention") != std::string::npos)  // of which each token has a key
+        encoder_ += static_cast<double>(shape[0] + shape[1]);
+    }
+  }
+
+  /// The translations of a source of so many tokens, and the words that are handed over with them.
+  double results(std::size_t tokens) const {
+    const double source = static_cast<double>(tokens), target = steps(tokens);
+    return static_cast<double>(found_of(options_)) *
+           (target * (per_word + source * sizeof(float)) + source * per_word + 512);
+  }
+
+  /// What decoding it needs besides.
+  double work(std::size_t tokens) const {
+    const double read = static_cast<double>(std::max(tokens, padded_)), target = steps(tokens);
+    const double rows = static_cast<double>(beam_width(options_));
+    const double attention = target * rows * (read * scalar_ + 64);
+    const double step = rows * (2 * arrays * decoder_ + 8 * read) * scalar_;
+    return read * (arrays * encoder_ * scalar_ + per_word) + step + attention;
+  }
+
+  /// What any call needs, however short its sentences.
+  static constexpr double base = 1 << 20;
+
+ private:
+  static constexpr double arrays = 4;      // of a weight's outputs that are on a tape at once
+  static constexpr double per_word = 128;  // bytes: twice a string, ln p and an id
+
+  double steps(std::size_t tokens) const {
+    return static_cast<double>(target_limit(options_, tokens, model_length_));
+  }
+
+  Options options_;
+  double scalar_;
+  std::size_t model_length_, padded_;
+  double encoder_ = 0, decoder_ = 0;  // outputs of all weights
+};
+
+}  // namespace bahdanau::detail

@@ -74,6 +74,19 @@ TEMPLATE_TEST_CASE("a saved model comes back the same", "[io][model]", TEST_BACK
   CHECK(file.metadata().at("text") == R"({"tokens":"characters","lowercase":false,"max_length":6})");
 }
 
+TEST_CASE("a file says max_length only where one was given", "[io][model]") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "model.safetensors";
+  Model({.embed = 5, .hidden = 4, .layers = 1}, numbered(9, 11, 0)).save(path);
+  CHECK(bd::SafetensorsFile::open(path).metadata().at("text") == R"({"tokens":"words","lowercase":true})");
+  const Model loaded = Model::load(path);
+  CHECK(loaded.max_length() == 0);
+  CHECK(loaded.loss_divisor() == 10);
+  Model({.embed = 5, .hidden = 4, .layers = 1}, numbered(9, 11, 10)).save(path);
+  CHECK(bd::SafetensorsFile::open(path).metadata().at("text") ==
+        R"({"tokens":"words","lowercase":true,"max_length":10})");
+}
+
 TEST_CASE("the tensors have PyTorch's names and layouts", "[io][model]") {
   const TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";
@@ -111,13 +124,57 @@ TEST_CASE("load_weights fills a model from a bare state_dict", "[io][model]") {
         bare + ": expected metadata \"format\", got none; a file of weights alone is read with load_weights");
 }
 
+TEST_CASE("the names of d2l's own package, and of wrapped models, are understood", "[io][model]") {
+  const Model expected = Model::load(golden_path(golden_model));
+  const bd::Batch batch{random_sequences(5, 6, 9, 1), random_sequences(5, 6, 11, 2)};
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "weights.safetensors";
+  const auto with = [](std::string name, const std::string& what, const std::string& by) {
+    if (name.starts_with(what)) name.replace(0, what.size(), by);
+    return name;
+  };
+  const auto rename = [&](const std::string& prefix, bool encoder, bool decoder, bool both = false) {
+    Edited e;
+    std::map<std::string, Tensor> tensors;
+    for (const auto& [name, tensor] : e.tensors) {
+      std::string other = name;
+      if (encoder) other = with(other, "encoder.rnn.", "encoder.rnn.rnn.");
+      if (decoder) other = with(other, "decoder.rnn.", "decoder.rnn.rnn.");
+      tensors[prefix + other] = tensor;
+      if (both) tensors[prefix + name] = tensor;
+    }
+    e.tensors = tensors;
+    return e;
+  };
+  for (const std::string prefix : {"", "net.", "module.", "_orig_mod.module."})
+    for (const bool encoder : {false, true})
+      for (const bool decoder : {false, true}) {
+        CAPTURE(prefix, encoder, decoder);
+        const Edited e = rename(prefix, encoder, decoder);
+        CHECK(e.load_error(path) == "nothing was thrown");
+        CHECK((Model::load(path).forward(batch).logits == expected.forward(batch).logits));
+        Model model(expected.config(), expected.vocabularies(), 99);
+        model.load_weights(path);
+        CHECK((model.forward(batch).logits == expected.forward(batch).logits));
+      }
+
+  CHECK(rename("", true, false, true).load_error(path) ==
+        "FILE: expected one tensor for \"encoder.rnn.bias_hh_l0\", got both \"encoder.rnn.bias_hh_l0\" and "
+        "\"encoder.rnn.rnn.bias_hh_l0\"");
+  Edited mixed = rename("net.", false, false);  // a prefix counts where all names have it
+  mixed.tensors["encoder.embedding.weight"] = mixed.tensors["net.encoder.embedding.weight"];
+  mixed.tensors.erase("net.encoder.embedding.weight");
+  CHECK(mixed.load_error(path) ==
+        "FILE: expected tensor \"encoder.rnn.weight_ih_l0\" of shape [12, 5], got none of that name; the "
+        "nearest is \"net.encoder.rnn.weight_ih_l0\"");
+}
+
 TEST_CASE("a file that does not fit leaves the weights as they were", "[io][model][error]") {
   Model model({.embed = 5, .hidden = 4, .layers = 2}, numbered(9, 11, 6), 1);
   const std::vector<float> before = bd::test::numbers_of(model.weights());
-  CHECK(
-      message_of([&] {
-        model.load_weights(golden_path(golden_model));
-      }).ends_with(": expected tensor \"encoder.rnn.weight_ih_l1\" of shape [12, 4], got none of that name"));
+  CHECK(message_of([&] { model.load_weights(golden_path(golden_model)); })
+            .ends_with(": expected tensor \"encoder.rnn.weight_ih_l1\" of shape [12, 4], got none of that "
+                       "name; the nearest is \"encoder.rnn.weight_ih_l0\" of shape [12, 5]"));
   CHECK(before == bd::test::numbers_of(model.weights()));
 }
 
@@ -129,7 +186,16 @@ TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {
 
   SECTION("a missing tensor") {
     e.tensors.erase("decoder.dense.bias");
-    said("FILE: expected tensor \"decoder.dense.bias\" of shape [11], got none of that name");
+    said(
+        "FILE: expected tensor \"decoder.dense.bias\" of shape [11], got none of that name; the nearest is "
+        "\"decoder.dense.weight\" of shape [11, 4]");
+  }
+  SECTION("a misspelt tensor") {
+    e.tensors["decoder.attention.Wq.weight"] = e.tensors["decoder.attention.W_q.weight"];
+    e.tensors.erase("decoder.attention.W_q.weight");
+    said(
+        "FILE: expected tensor \"decoder.attention.W_q.weight\" of shape [4, 4], got none of that name; the "
+        "nearest is \"decoder.attention.Wq.weight\"");
   }
   SECTION("a surplus tensor") {
     e.tensors["decoder.extra"] = {{2, 3}, std::vector<double>(6)};
@@ -183,7 +249,17 @@ TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {
   }
   SECTION("rows that no memory could hold") {
     e.metadata["text"] = R"({"tokens":"words","lowercase":true,"max_length":65537})";
-    said("FILE: metadata \"text\": expected a max_length from 1 to 65536, got 65537");
+    said(
+        "FILE: metadata \"text\": expected a max_length from 1 to 65536, got 65537; without one, or with 0, "
+        "nothing is cut");
+  }
+  SECTION("rows to pad without their width") {
+    replace(e.metadata["config"], "\"valid\"", "\"padded\"");
+    e.metadata["text"] = R"({"tokens":"words","lowercase":true})";
+    said(
+        "FILE: metadata \"text\": expected a max_length for final_state 'padded', which steps over <pad> up "
+        "to it, got none; "
+        "give the corpus a max_length, or use final_state 'valid'");
   }
   SECTION("tokens that would steer a terminal") {
     e.metadata["target_vocabulary"] = R"(["<unk>","<pad>","<bos>","<eos>","a\u001b[2J"])";

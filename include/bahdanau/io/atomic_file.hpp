@@ -93,7 +93,7 @@ class AtomicFile {
     std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: the same in every program
     for (const char c : place_.filename().string())
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    return ".bahdanau-" + std::to_string(hash) + "-";
+    return ".bahdanau-" + detail::text(hash) + "-";
   }
 
   // O_EXCL makes the name ours alone; the process and the counter only make the first try likely to succeed.
@@ -101,7 +101,7 @@ class AtomicFile {
     static std::atomic<unsigned> counter = 0;
     remove_stale();
     do {
-      beside_ = folder() / (prefix() + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+      beside_ = folder() / (prefix() + detail::text(::getpid()) + "-" + detail::text(counter++) + ".tmp");
       file_ = detail::FileHandle(detail::uninterrupted(
           [&] { return ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); }));
     } while (file_ ? !lock() : errno == EEXIST);

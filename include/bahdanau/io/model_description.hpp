@@ -82,7 +82,7 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
                      .vocabularies = {detail::read_vocabulary(file, "source_vocabulary"),
                                       detail::read_vocabulary(file, "target_vocabulary"),
                                       {}}};
-  constexpr std::uint64_t largest = std::uint64_t{1} << 24U;  // products of two sizes do not overflow
+  constexpr std::uint64_t largest = Config::largest;
   detail::JsonValues in = detail::metadata_json(file, "config");
   try {
     in.object({{"cell", "a string", [&] { d.cell = in.string(); }},
@@ -100,9 +100,10 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
     in = detail::metadata_json(file, "text");
     in.object({{"tokens", "a string", [&] { text.tokens = tokens_from_name(in.string()); }},
                {"lowercase", "true or false", [&] { text.lowercase = in.boolean(); }},
-               {"max_length", "a number", [&] { text.max_length = in.whole(1, largest); }}});
+               {"max_length", "a number", [&] { text.max_length = in.whole(1, largest); }, false}});
     in.finish();
     text.check("metadata \"text\"");
+    detail::require_row_width("metadata \"text\"", d.config.final_state, text.max_length);
   } catch (const Error& e) {
     const std::string message = e.what();
     throw message.starts_with(path) ? e : Error(path + ": " + message);
@@ -116,7 +117,8 @@ inline void ModelDescription::write(SafetensorsWriter& file) const {
   sizes.add("embed", config.embed).add("hidden", config.hidden).add("layers", config.layers);
   sizes.add("dropout", config.dropout).add("encoder", encoder).add("final_state", name(config.final_state));
   text.add("tokens", name(vocabularies.text.tokens));
-  text.add("lowercase", vocabularies.text.lowercase).add("max_length", vocabularies.text.max_length);
+  text.add("lowercase", vocabularies.text.lowercase);
+  if (vocabularies.text.max_length != 0) text.add("max_length", vocabularies.text.max_length);
   file.metadata("format", "\"" + std::string(format) + "\"");
   file.metadata("config", sizes.text());
   file.metadata("text", text.text());

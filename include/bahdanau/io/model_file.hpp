@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <bahdanau/io/model_description.hpp>
 #include <bahdanau/io/safetensors.hpp>
+#include <bahdanau/io/tensor_names.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
 
 namespace bahdanau {
@@ -27,26 +27,28 @@ inline std::vector<std::size_t> extents_of(const Shape& shape) {
 /// Throws unless the file has each of these parameters with its shape, and nothing else.
 inline void check_tensors(const SafetensorsFile& file, const ParameterList& list) {
   const std::string path = file.path().string();
-  std::unordered_set<std::string_view> known;
+  const TensorNames names(file, list);
   for (const auto& entry : list.entries()) {
-    known.insert(entry.name);
-    const auto found = file.tensors().find(entry.name);
+    const std::string* name = names.find(entry.name);
+    const std::vector<std::size_t> extents = extents_of(entry.parameter.shape);
     const std::string wanted = "tensor " + quote(entry.name) + " of shape " + entry.parameter.shape.text();
-    if (found == file.tensors().end()) fail(path, wanted, "none of that name");
-    if (found->second.shape != extents_of(entry.parameter.shape))
-      fail(path, wanted, bracketed(found->second.shape));
-    if (found->second.dtype == Dtype::i32) fail(path, wanted + " of dtype F32 or F64", "I32");
+    if (name == nullptr) fail(path, wanted, "none of that name", names.nearest(entry.name, extents));
+    const TensorInfo& info = file.tensors().find(*name)->second;
+    if (info.shape != extents) fail(path, wanted, bracketed(info.shape));
+    if (info.dtype == Dtype::i32) fail(path, wanted + " of dtype F32 or F64", "I32");
   }
-  for (const auto& [name, info] : file.tensors())
-    if (!known.contains(name))
+  for (const auto& [ours, name] : names.all())
+    if (!names.is_parameter(ours))
       fail(path, "only the " + text(list.entries().size()) + " tensors of this model",
-           "also " + quote(name) + " of shape " + bracketed(info.shape));
+           "also " + quote(name) + " of shape " + bracketed(file.tensors().find(name)->second.shape));
 }
 
+/// Fills the weights from a file that `check_tensors` has let pass.
 template <class Model>
 void read_weights(const SafetensorsFile& file, Model& model) {
+  const TensorNames names(file, model.parameters());
   for (const auto& entry : model.parameters().entries())
-    model.weights().write(entry.parameter, file.read<typename Model::Scalar>(entry.name));
+    model.weights().write(entry.parameter, file.read<typename Model::Scalar>(*names.find(entry.name)));
 }
 
 /// The parameters of a model that does not exist yet, so that a file is checked before anything is allocated.
@@ -66,46 +68,45 @@ inline void require_policy(const SafetensorsFile& file, std::string_view what, s
          "load it into an EncoderDecoder with that policy");
 }
 
+/// `EncoderDecoder::save`, `load` and `load_weights`.
+template <class C, class S, class B, class E>
+struct ModelFile<EncoderDecoder<C, S, B, E>> {
+  using Model = EncoderDecoder<C, S, B, E>;
+
+  static void save(const Model& model, const std::filesystem::path& path) {
+    SafetensorsWriter file;
+    ModelDescription{std::string(C::name), std::string(S::name), std::string(E::name), model.config(),
+                     model.vocabularies()}
+        .write(file);
+    for (const auto& entry : model.parameters().entries())
+      file.add(entry.name, extents_of(entry.parameter.shape), model.weights().read(entry.parameter));
+    file.write(path);
+  }
+
+  static Model load(const std::filesystem::path& path) {
+    const auto file = SafetensorsFile::open(path);
+    ModelDescription description = ModelDescription::read(file);
+    require_policy(file, "cell", C::name, description.cell);
+    require_policy(file, "score", S::name, description.score);
+    require_policy(file, "encoder", E::name, description.encoder);
+    if (description.config.layers > file.tensors().size())
+      fail(path.string(), "tensors for " + text(description.config.layers) + " layers",
+           text(file.tensors().size()) + " tensors");
+    check_tensors(file, parameters_of<Model>(description.config, description.vocabularies));
+    Model model(description.config, std::move(description.vocabularies));
+    read_weights(file, model);
+    return model;
+  }
+
+  static void load_weights(Model& model, const std::filesystem::path& path) {
+    const auto file = SafetensorsFile::open(path);
+    check_tensors(file, model.parameters());
+    // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
+    Model loaded = model;
+    read_weights(file, loaded);
+    model = std::move(loaded);
+  }
+};
+
 }  // namespace detail
-
-template <class C, class S, class B, class E>
-requires detail::Composes<C, S, B, E>
-void EncoderDecoder<C, S, B, E>::save(const std::filesystem::path& path) const {
-  SafetensorsWriter file;
-  ModelDescription{std::string(C::name), std::string(S::name), std::string(E::name), config_, vocabularies_}
-      .write(file);
-  for (const auto& entry : parameters_.entries())
-    file.add(entry.name, detail::extents_of(entry.parameter.shape), weights_.read(entry.parameter));
-  file.write(path);
-}
-
-template <class C, class S, class B, class E>
-requires detail::Composes<C, S, B, E> EncoderDecoder<C, S, B, E> EncoderDecoder<C, S, B, E>::load(
-    const std::filesystem::path& path) {
-  const auto file = SafetensorsFile::open(path);
-  ModelDescription description = ModelDescription::read(file);
-  detail::require_policy(file, "cell", C::name, description.cell);
-  detail::require_policy(file, "score", S::name, description.score);
-  detail::require_policy(file, "encoder", E::name, description.encoder);
-  if (description.config.layers > file.tensors().size())
-    fail(path.string(), "tensors for " + detail::text(description.config.layers) + " layers",
-         detail::text(file.tensors().size()) + " tensors");
-  detail::check_tensors(file,
-                        detail::parameters_of<EncoderDecoder>(description.config, description.vocabularies));
-  EncoderDecoder model(description.config, std::move(description.vocabularies));
-  detail::read_weights(file, model);
-  return model;
-}
-
-template <class C, class S, class B, class E>
-requires detail::Composes<C, S, B, E>
-void EncoderDecoder<C, S, B, E>::load_weights(const std::filesystem::path& path) {
-  const auto file = SafetensorsFile::open(path);
-  detail::check_tensors(file, parameters_);
-  // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
-  EncoderDecoder loaded = *this;
-  detail::read_weights(file, loaded);
-  *this = std::move(loaded);
-}
-
 }  // namespace bahdanau

@@ -118,7 +118,7 @@ class SafetensorsFile {
         values[i] = static_cast<T>(stored[i]);
         if (sizeof(T) < sizeof(Stored) && std::isinf(values[i]) && !std::isinf(stored[i])) {
           fail(path_.string(), "tensor " + detail::quote(tensor) + " within the range of float",
-               std::to_string(stored[i]) + " at " + detail::text(i), "read it as double");
+               detail::number_text(stored[i]) + " at " + detail::text(i), "read it as double");
         }
       }
       return values;

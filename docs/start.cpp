@@ -15,8 +15,7 @@ int main() {
   const auto corpus = bd::Corpus::from_pairs(pairs, {.min_frequency = 1, .max_length = 10});
 
   Model model({.embed = 16, .hidden = 16, .layers = 1}, corpus.vocabularies(), /*seed=*/1);
-  bd::Trainer trainer(model, bd::Adam{.rate = 0.01},
-                      {.epochs = 150, .batch = 4, .progress = bd::Progress::silent});
+  bd::Trainer trainer(model, bd::Adam{.rate = 0.01}, {.epochs = 150, .batch = 4});
   trainer.fit(corpus);
 
   const bd::Translation t = model.translate("I'm home.");

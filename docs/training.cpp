@@ -1,4 +1,6 @@
 // The program of the page on training.
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -8,12 +10,15 @@
 
 namespace bd = bahdanau;
 
+std::atomic<bool> interrupted{false};
+void interrupt(int) { interrupted = true; }
+
 using Model = bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>>;
 
 int main() {
   const auto all = bd::Corpus::read("eng-fra.tsv", {.max_pairs = 300,    // 0: all of them
                                                     .min_frequency = 2,  // rarer tokens become <unk>
-                                                    .max_length = 10,    // of a row, <eos> included
+                                                    .max_length = 10,    // longer rows are cut; 0: none
                                                     .tokens = bd::Tokens::words,
                                                     .bad_lines = bd::BadLines::skip});
   const auto [corpus, validation] = all.split(/*count=*/30, /*seed=*/1);
@@ -21,6 +26,8 @@ int main() {
             << all.skipped_lines() << " lines left out\n";
 
   Model model({.embed = 32, .hidden = 32, .layers = 1, .dropout = 0.1f}, corpus.vocabularies(), /*seed=*/1);
+
+  std::signal(SIGINT, interrupt);
 
   bd::plot::Curve training_loss{"training", {}}, validation_loss{"validation", {}};
   bd::TrainerOptions options{
@@ -31,7 +38,8 @@ int main() {
       .grouping = bd::Grouping::by_length,  // rows of similar lengths together
       .schedule = {.warm_up = 10, .patience = 2, .decay = 0.5},
       .label_smoothing = 0.1,
-      .patience = 5,  // epochs without a better validation loss before it stops
+      .patience = 5,       // epochs without a better validation loss before it stops
+      .min_delta = 0.001,  // nats a token by more than which a better one must be lower
       .progress = bd::Progress::silent,
       .checkpoint = "training.checkpoint",  // written at most once a second; resumed to the same bits
       .resume = true,
@@ -40,6 +48,7 @@ int main() {
             training_loss.values.push_back(epoch.training.nats_per_token());
             validation_loss.values.push_back(epoch.validation->nats_per_token());
           },
+      .interrupt = &interrupted,  // looked at after every batch
   };
   bd::Trainer trainer(model, bd::AdamW{.rate = 0.005, .decay = 0.01}, options);
   const bd::TrainingReport report = trainer.fit(corpus, validation);

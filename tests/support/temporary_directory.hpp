@@ -15,7 +15,9 @@ namespace bahdanau::test {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "bahdanau-test-XXXXXX").string();
+    // mkdtemp puts letters of its own in the place of the last six.
+    std::string name =
+        (std::filesystem::temp_directory_path() / "bahdanau-test-").string() + std::string(6, 'X');
     if (::mkdtemp(name.data()) == nullptr) {
       throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
     }

@@ -1,13 +1,18 @@
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <thread>
+#include <utility>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <bahdanau/bahdanau.hpp>
 
 #include "support/backends.hpp"
+#include "support/captured_stderr.hpp"
 #include "support/catch.hpp"
 #include "support/file_bytes.hpp"
 #include "support/message.hpp"
@@ -46,7 +51,8 @@ bd::TrainerOptions options(const std::filesystem::path& checkpoint, std::size_t 
 
 /// Trains, with a validation set, and saves the model; what a killed process would have done.
 void train(const std::filesystem::path& directory, std::size_t epochs) {
-  const auto [training, validation] = corpus().split(15, 1);
+  const auto both = corpus().split(15, 1);  // no structured binding: clang++ 14 captures none
+  const auto &training = both.first, &validation = both.second;
   Model model({.embed = 12, .hidden = 20, .layers = 2, .dropout = 0.2F}, training.vocabularies(), 3);
   bd::Trainer(model, bd::Adam{.rate = 0.01}, options(directory / "checkpoint", epochs))
       .fit(training, validation);
@@ -113,7 +119,7 @@ TEST_CASE("a checkpoint of other settings or data is refused", "[train][checkpoi
         "FILE: expected batch 10, as when the checkpoint was made, got 20" + hint);
   CHECK(resumed([](auto& o) { o.clip = 2; }) ==
         "FILE: expected clip 1, as when the checkpoint was made, got 2" + hint);
-  const auto [rest, part] = corpus().split(10, 1);
+  const bd::Corpus rest = corpus().split(10, 1).first;
   const std::string message =
       message_of([&] { bd::Trainer(model, bd::Adam{.rate = 0.01}, options(path, 2)).fit(rest); });
   CHECK(message.find("expected data 90 pairs, fingerprint ") != std::string::npos);
@@ -133,6 +139,7 @@ TEST_CASE("a checkpoint whose state is not as it should be is refused with the p
     REQUIRE(state.find(what) != state.npos);
     state.replace(state.find(what), what.size(), with);
     bd::SafetensorsWriter file;
+    file.metadata("format", "\"bahdanau-checkpoint/2\"");
     file.metadata("state", state);
     file.write(path);
     const std::string message =
@@ -154,4 +161,183 @@ TEST_CASE("a checkpoint whose state is not as it should be is refused with the p
   CHECK(said("\"settings\":{", "\"settings\":{\"batch\":[[[[[1]]]]],")
             .ends_with("expected JSON at most 6 deep, got deeper"));
   CHECK(said("\"settings\":{", "\"settings\":").find(": expected JSON, got ") != std::string::npos);
+}
+
+TEST_CASE("a training that the callback stops has the checkpoint of its last epoch",
+          "[train][checkpoint][bits]") {
+  const TemporaryDirectory directory;
+  // Far apart, so that only the end is a reason to write one.
+  const auto run = [&](const std::string& name, std::size_t epochs, std::size_t stop) {
+    Model model({.embed = 8, .hidden = 8, .layers = 1, .dropout = 0.2F}, corpus().vocabularies(), 3);
+    auto o = options(directory / name, epochs);
+    o.checkpoint_seconds = 1000;
+    o.checkpoint_every = 0;
+    bd::Trainer<Model>* running = nullptr;
+    o.on_epoch = [&](const bd::EpochReport& r) {
+      if (r.epoch == stop) running->stop();
+    };
+    bd::Trainer<Model> trainer(model, bd::Adam{.rate = 0.01}, o);
+    running = &trainer;
+    const auto report = trainer.fit(corpus());
+    return std::pair(report.epochs.size(), bd::test::numbers_of(std::as_const(model).weights()));
+  };
+  CHECK(run("stopped", 6, 3).first == 3);
+  const std::string state = bd::SafetensorsFile::open(directory / "stopped").metadata().at("state");
+  CHECK(state.starts_with("{\"epoch\":3,"));
+  const auto resumed = run("stopped", 6, 0), whole = run("whole", 6, 0);
+  CHECK(resumed.first == 6);
+  CHECK(resumed.second == whole.second);
+}
+
+namespace {
+
+/// An optimizer of one's own, which says more than its rate.
+struct Signed {
+  static constexpr std::string_view name = "signed";
+  double rate = 0.01, threshold = 0;
+  bd::OptimizerSettings settings() const { return {{"rate", rate}, {"threshold", threshold}}; }
+
+  template <bd::Backend B>
+  void update(bd::OptimizerState<B>& state, bd::ParameterBlock<B>& weights,
+              const bd::ParameterBlock<B>& gradients, const bd::StepScale& scale) const {
+    bd::Sgd{.rate = rate}.update(state, weights, gradients, scale);
+  }
+};
+
+/// What resuming with another optimizer, of a checkpoint made with the first, says of the difference.
+template <class First, class Second>
+std::string resumed_with(const First& first, const Second& second) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "checkpoint";
+  Model model({.embed = 8, .hidden = 8, .layers = 1}, corpus().vocabularies(), 3);
+  bd::Trainer(model, first, options(path, 1)).fit(corpus());
+  const std::string message = message_of([&] { bd::Trainer(model, second, options(path, 2)).fit(corpus()); });
+  return message.substr(0, message.find(", as when"))
+             .substr(message.starts_with(path.string()) ? path.string().size() + 2 : 0) +
+         message.substr(std::min(message.find(", got"), message.size()),
+                        message.find(';') - message.find(", got"));
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint is not resumed with another setting of its optimizer", "[train][checkpoint][error]") {
+  CHECK(resumed_with(bd::Adam{}, bd::Adam{.rate = 0.5}) == "expected optimizer.rate 0.001, got 0.5");
+  CHECK(resumed_with(bd::Adam{}, bd::Adam{.beta1 = 0.8}) == "expected optimizer.beta1 0.9, got 0.8");
+  CHECK(resumed_with(bd::Adam{}, bd::Adam{.beta2 = 0.8}) == "expected optimizer.beta2 0.999, got 0.8");
+  CHECK(resumed_with(bd::Adam{}, bd::Adam{.epsilon = 1e-7}) == "expected optimizer.epsilon 1e-08, got 1e-07");
+  CHECK(resumed_with(bd::AdamW{}, bd::AdamW{.beta1 = 0.8}) == "expected optimizer.beta1 0.9, got 0.8");
+  CHECK(resumed_with(bd::AdamW{}, bd::AdamW{.beta2 = 0.8}) == "expected optimizer.beta2 0.999, got 0.8");
+  CHECK(resumed_with(bd::AdamW{}, bd::AdamW{.epsilon = 1}) == "expected optimizer.epsilon 1e-08, got 1");
+  CHECK(resumed_with(bd::AdamW{}, bd::AdamW{.decay = 0.5}) == "expected optimizer.decay 0.01, got 0.5");
+  CHECK(resumed_with(bd::Sgd{}, bd::Sgd{.momentum = 0.5}) == "expected optimizer.momentum 0, got 0.5");
+  CHECK(resumed_with(bd::Adadelta{}, bd::Adadelta{.rho = 0.5}) == "expected optimizer.rho 0.95, got 0.5");
+  CHECK(resumed_with(bd::Adadelta{}, bd::Adadelta{.epsilon = 1}) ==
+        "expected optimizer.epsilon 1e-06, got 1");
+  CHECK(resumed_with(Signed{}, Signed{.threshold = 2}) == "expected optimizer.threshold 0, got 2");
+  // A setting that only the checkpoint has is a difference too.
+  CHECK(resumed_with(bd::Adam{}, bd::Sgd{}) == "expected optimizer adam, got sgd");
+}
+
+TEST_CASE("a checkpoint is not resumed with another scalar type", "[train][checkpoint][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "checkpoint";
+  using Double = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::test::TestBackend<double>>;
+  Model model({.embed = 8, .hidden = 8, .layers = 1}, corpus().vocabularies(), 3);
+  Double other({.embed = 8, .hidden = 8, .layers = 1}, corpus().vocabularies(), 3);
+  bd::Trainer(model, bd::Adam{}, options(path, 1)).fit(corpus());
+  CHECK(
+      message_of([&] {
+        bd::Trainer(other, bd::Adam{}, options(path, 2)).fit(corpus());
+      }).starts_with(path.string() + ": expected scalar float, as when the checkpoint was made, got double"));
+}
+
+TEST_CASE("a checkpoint of another format is refused, and one of version 0.1 is told why",
+          "[train][checkpoint][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "checkpoint";
+  Model model({.embed = 8, .hidden = 8, .layers = 1}, corpus().vocabularies(), 3);
+  bd::Trainer(model, bd::Adam{}, options(path, 1)).fit(corpus());
+  const std::string state = bd::SafetensorsFile::open(path).metadata().at("state");
+  const auto said = [&](const std::string& format) {
+    bd::SafetensorsWriter file;
+    if (!format.empty()) file.metadata("format", format);
+    file.metadata("state", state);
+    file.write(path);
+    const std::string message =
+        message_of([&] { bd::Trainer(model, bd::Adam{}, options(path, 2)).fit(corpus()); });
+    return message.substr(std::min(path.string().size(), message.size()));
+  };
+  CHECK(said("") == ": expected a checkpoint, got a file without metadata \"format\"");
+  CHECK(said("\"bahdanau-checkpoint/1\"") ==
+        ": expected a checkpoint of format \"bahdanau-checkpoint/2\", got \"bahdanau-checkpoint/1\", of "
+        "version 0.1; its random numbers were others: finish that training with version 0.1, or start anew "
+        "without --resume");
+  CHECK(said("\"bahdanau/1\"").starts_with(": expected a checkpoint of format "));
+}
+
+TEST_CASE("a disk that is full at a checkpoint does not end the training",
+          "[train][checkpoint][disk][kill]") {
+  // Files of this child may not grow beyond 4096 bytes until its third epoch: writing fails as on a full
+  // disk.
+  const TemporaryDirectory directory;
+  const auto run = [&] {
+    Model model({.embed = 16, .hidden = 16, .layers = 1}, corpus().vocabularies(), 3);
+    auto o = options(directory / "checkpoint", 5);
+    o.checkpoint_every = 0;
+    o.progress = bd::Progress::lines;
+    const auto limit = [](rlim_t bytes) {
+      rlimit now{};
+      ::getrlimit(RLIMIT_FSIZE, &now);
+      now.rlim_cur = std::min(bytes, now.rlim_max);
+      ::setrlimit(RLIMIT_FSIZE, &now);
+    };
+    bool none_before = false;
+    o.on_epoch = [&](const bd::EpochReport& r) {
+      if (r.epoch == 3) {
+        none_before = !std::filesystem::exists(directory / "checkpoint");
+        limit(RLIM_INFINITY);
+      }
+    };
+    std::signal(SIGXFSZ, SIG_IGN);
+    limit(4096);
+    const bd::TrainingReport report = bd::Trainer(model, bd::Adam{.rate = 0.01}, o).fit(corpus());
+    return none_before && report.epochs.size() == 5 && report.failed_checkpoints == 3 &&
+           !report.last_checkpoint_failed;
+  };
+  int status = -1;
+  const std::string said = captured_stderr([&] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      bool well = false;
+      try {
+        well = run();
+      } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+      }
+      ::_exit(well ? 0 : 1);
+    }
+    ::waitpid(child, &status, 0);
+  });
+  CAPTURE(said);
+  CHECK(status == 0);
+  const std::string warning =
+      "bahdanau: warning: a checkpoint could not be written: " + (directory / "checkpoint").string() + ": ";
+  CHECK(said.find(warning) != said.npos);
+  CHECK(said.find(warning) == said.rfind(warning));  // once, until one is written again
+  CHECK(bd::SafetensorsFile::open(directory / "checkpoint")
+            .metadata()
+            .at("state")
+            .starts_with("{\"epoch\":5,"));
+}
+
+TEST_CASE("a place for checkpoints that is none is an error before training", "[train][checkpoint][error]") {
+  const TemporaryDirectory directory;
+  Model model({.embed = 8, .hidden = 8, .layers = 1}, corpus().vocabularies(), 3);
+  std::size_t epochs = 0;
+  auto o = options(directory.path() / "no" / "checkpoint", 1);
+  o.on_epoch = [&](const bd::EpochReport&) { ++epochs; };
+  CHECK(message_of([&] {
+          bd::Trainer(model, bd::Adam{}, o).fit(corpus());
+        }).starts_with(o.checkpoint.string() + ": expected a folder that can be written to"));
+  CHECK(epochs == 0);
 }

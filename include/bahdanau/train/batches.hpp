@@ -24,16 +24,17 @@ enum class Grouping {
 class EpochPlan {
  public:
   EpochPlan(const Corpus& corpus, std::size_t batch, Grouping grouping, random::Key key)
-      : batch_(batch), order_(Corpus::shuffled(corpus.size(), key)) {
+      : batch_(std::min(batch, corpus.size())), order_(Corpus::shuffled(corpus.size(), key)) {
     if (batch == 0) fail("batch", "at least 1 pair", "0");
-    const std::size_t batches = (order_.size() + batch - 1) / batch;
-    for (std::size_t b = 0; b < batches; ++b) starts_.push_back(b * batch);
+    for (std::size_t begin = 0; begin < order_.size(); begin += batch_) starts_.push_back(begin);
     if (grouping == Grouping::by_length) group(corpus, key);
   }
 
   std::size_t batches() const { return starts_.size(); }
   /// The pairs of a batch; the one that holds the last pairs may be smaller.
   std::span<const std::size_t> pairs(std::size_t batch) const {
+    if (batch >= starts_.size())
+      fail("EpochPlan", "a batch below " + detail::text(starts_.size()), detail::text(batch));
     const std::size_t begin = starts_[batch];
     return {order_.data() + begin, std::min(batch_, order_.size() - begin)};
   }

@@ -2,14 +2,18 @@
 // Numbers are kept to the bit, so that a resumed training ends as one that ran through.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <bahdanau/core/quote.hpp>
 #include <bahdanau/io/json_value.hpp>
 #include <bahdanau/io/json_writer.hpp>
 #include <bahdanau/io/safetensors.hpp>
@@ -126,6 +130,60 @@ inline CheckpointState checkpoint_state_from(JsonValues in) {
   return s;
 }
 
+/// The version of the files. The first one's random numbers were others, so that it cannot be resumed.
+inline constexpr std::string_view checkpoint_format = "bahdanau-checkpoint/2";
+
+inline void require_checkpoint(const std::filesystem::path& path,
+                               const std::map<std::string, std::string, std::less<>>& metadata) {
+  const auto format = metadata.find("format");
+  if (format == metadata.end()) fail(path.string(), "a checkpoint", "a file without metadata \"format\"");
+  const std::string expected = quote(checkpoint_format);
+  if (format->second == expected) return;
+  if (format->second == "\"bahdanau-checkpoint/1\"")
+    fail(path.string(), "a checkpoint of format " + expected, format->second + ", of version 0.1",
+         "its random numbers were others: finish that training with version 0.1, or start anew without "
+         "--resume");
+  fail(path.string(), "a checkpoint of format " + expected, quote(format->second));
+}
+
+/// Throws where the numbers of a state contradict one another: a file has them, and epochs are looked up by
+/// them.
+inline void require_consistent(const std::filesystem::path& path, const CheckpointState& s) {
+  const std::string where = path.string() + ": metadata \"state\"";
+  require_equal(where, "reports of epochs:", s.epoch, s.report.epochs.size());
+  for (std::size_t i = 0; i < s.report.epochs.size(); ++i)
+    require_equal(where, "a report of epoch", i + 1, s.report.epochs[i].epoch);
+  if (s.report.best_epoch > s.epoch || (s.report.best_epoch == 0 && s.epoch > 0))
+    fail(where, "a best_epoch from " + text(std::min<std::uint64_t>(1, s.epoch)) + " to " + text(s.epoch),
+         text(s.report.best_epoch));
+  require_equal(where, "epochs in the schedule:", s.epoch, s.schedule.epochs);
+  if (!(s.schedule.factor >= 0 && s.schedule.factor <= 1))
+    fail(where, "a factor of the schedule from 0 to 1", number_text(s.schedule.factor));
+}
+
+/// Throws for the first setting that differs.
+inline void require_same_settings(const std::filesystem::path& path,
+                                  const std::map<std::string, std::string>& before,
+                                  const std::map<std::string, std::string>& now) {
+  const auto value = [](const std::map<std::string, std::string>& settings, const std::string& key) {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string("none") : found->second;
+  };
+  // Both come from the file; quoted without the quotes, ordinary ones stay as they are.
+  const auto plain = [](const std::string& text) {
+    const std::string quoted = quote(text);
+    return quoted.substr(1, quoted.size() - 2);
+  };
+  const auto compare = [&](const std::string& key) {
+    if (value(before, key) == value(now, key)) return;
+    fail(path.string(), plain(key) + " " + plain(value(before, key)) + ", as when the checkpoint was made",
+         plain(value(now, key)), "resume with the same settings and data, or start anew without --resume");
+  };
+  for (const char* first : {"data", "validation"}) compare(first);  // others may follow from them
+  for (const auto& [key, unused] : now) compare(key);
+  for (const auto& [key, unused] : before) compare(key);
+}
+
 /// Calls f(prefix, block) for the blocks that there are.
 template <Backend B, class F>
 void for_blocks(const CheckpointBlocks<B>& blocks, F f) {
@@ -143,7 +201,7 @@ template <Backend B>
 void write_checkpoint(const std::filesystem::path& path, const CheckpointState& state,
                       const ParameterList& list, const CheckpointBlocks<B>& blocks) {
   SafetensorsWriter file;
-  file.metadata("format", "\"bahdanau-checkpoint/1\"");
+  file.metadata("format", detail::quote(detail::checkpoint_format));
   file.metadata("state", detail::to_json(state).text());
   detail::for_blocks(blocks, [&](const std::string& prefix, const ParameterBlock<B>& block) {
     for (const auto& entry : list.entries())
@@ -153,24 +211,21 @@ void write_checkpoint(const std::filesystem::path& path, const CheckpointState& 
 }
 
 /// Reads a checkpoint into the blocks; throws, before any of them changes, if it was made with other settings
-/// or for another model.
-template <Backend B>
+/// or for another model, or if `check(state)` throws.
+template <Backend B, class Check>
 CheckpointState read_checkpoint(const std::filesystem::path& path,
                                 const std::map<std::string, std::string>& settings, const ParameterList& list,
-                                const CheckpointBlocks<B>& blocks) {
+                                const CheckpointBlocks<B>& blocks, const Check& check) {
   const auto file = SafetensorsFile::open(path);
+  detail::require_checkpoint(path, file.metadata());
   const auto found = file.metadata().find("state");
   if (found == file.metadata().end())
     fail(path.string(), "a checkpoint", "a file without metadata \"state\"");
   CheckpointState state =
       detail::checkpoint_state_from({path.string() + ": metadata \"state\"", found->second, /*max_depth=*/6});
-  for (const auto& [key, value] : settings) {
-    const auto before = state.settings.find(key);
-    const std::string got = before == state.settings.end() ? "none" : before->second;
-    if (got != value)
-      fail(path.string(), key + " " + got + ", as when the checkpoint was made", value,
-           "resume with the same settings and data, or start anew without --resume");
-  }
+  detail::require_same_settings(path, state.settings, settings);
+  detail::require_consistent(path, state);
+  check(state);
   std::vector<std::vector<typename B::Scalar>> numbers;
   detail::for_blocks(blocks, [&](const std::string& prefix, const ParameterBlock<B>&) {
     for (const auto& entry : list.entries()) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include <bahdanau/autograd/ops/common.hpp>
@@ -106,9 +108,27 @@ void adam_update(double rate, double beta1, double beta2, double epsilon, double
   const auto as = [](double x) { return static_cast<T>(x); };
   const pointwise::AdamStep<T> step{as(scale.clip), as(beta1),   as(beta2), as(corrected_rate),
                                     as(root),       as(epsilon), as(keep)};
-  T *w = weights.change(), *m = state.first.change(), *v = state.second.change();
+  T *w = numbers_to_change(weights), *m = numbers_to_change(state.first),
+    *v = numbers_to_change(state.second);
   map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w),
-                    input(m), input(v), gradients.data());
+                    input(m), input(v), numbers(gradients));
+}
+
+}  // namespace detail
+
+/// An optimizer's settings by name, as checkpoints keep them: a training that is resumed must have the same.
+using OptimizerSettings = std::map<std::string, double>;
+
+namespace detail {
+
+/// What an optimizer says of its settings; one's own that says nothing is known by its rate alone.
+template <class Optimizer>
+OptimizerSettings settings_of(const Optimizer& optimizer) {
+  if constexpr (requires { OptimizerSettings(optimizer.settings()); }) {
+    return optimizer.settings();
+  } else {
+    return {{"rate", static_cast<double>(optimizer.rate)}};
+  }
 }
 
 }  // namespace detail
@@ -125,6 +145,10 @@ struct Adam {
     detail::require_share("Adam.beta1", beta1);
     detail::require_share("Adam.beta2", beta2);
     detail::require_not_negative("Adam.epsilon", epsilon);
+  }
+
+  OptimizerSettings settings() const {
+    return {{"rate", rate}, {"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}};
   }
 
   template <Backend B>
@@ -149,6 +173,10 @@ struct AdamW {
     detail::require_not_negative("AdamW.decay", decay);
   }
 
+  OptimizerSettings settings() const {
+    return {{"rate", rate}, {"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"decay", decay}};
+  }
+
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
@@ -168,6 +196,8 @@ struct Sgd {
     detail::require_share("Sgd.momentum", momentum);
   }
 
+  OptimizerSettings settings() const { return {{"rate", rate}, {"momentum", momentum}}; }
+
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
@@ -175,9 +205,10 @@ struct Sgd {
     ++state.steps;
     const pointwise::SgdStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                      static_cast<T>(momentum)};
-    T *w = weights.change(), *m = state.first.change();
+    using detail::numbers_to_change;
+    T *w = numbers_to_change(weights), *m = numbers_to_change(state.first);
     detail::map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
-                              detail::input(m), gradients.data());
+                              detail::input(m), detail::numbers(gradients));
   }
 };
 
@@ -193,6 +224,8 @@ struct Adadelta {
     detail::require_not_negative("Adadelta.epsilon", epsilon);
   }
 
+  OptimizerSettings settings() const { return {{"rate", rate}, {"rho", rho}, {"epsilon", epsilon}}; }
+
   template <Backend B>
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
@@ -200,9 +233,12 @@ struct Adadelta {
     ++state.steps;
     const pointwise::AdadeltaStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                           static_cast<T>(rho), static_cast<T>(epsilon)};
-    T *w = weights.change(), *v = state.first.change(), *u = state.second.change();
+    using detail::numbers_to_change;
+    T *w = numbers_to_change(weights), *v = numbers_to_change(state.first),
+      *u = numbers_to_change(state.second);
     detail::map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u},
-                              detail::input(w), detail::input(v), detail::input(u), gradients.data());
+                              detail::input(w), detail::input(v), detail::input(u),
+                              detail::numbers(gradients));
   }
 };
 

@@ -2,6 +2,7 @@
 // Plain values, apart from the trainer itself, so that a program that only passes them on compiles fast.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -20,11 +21,12 @@ struct TrainerOptions {
   std::size_t batch = 64;
   double clip = 1;          // bound of the gradient's global norm; 0 does not clip
   std::uint64_t seed = 0;   // of the order of the pairs and of dropout
-  std::size_t threads = 0;  // 0: one a core
+  std::size_t threads = 0;  // 0: one per core
   Grouping grouping = Grouping::random;
   Schedule schedule{};
   double label_smoothing = 0;
   std::size_t patience = 0;  // epochs without a better validation loss before training stops; 0: never
+  double min_delta = 0;      // by more than this, in nats a token, a validation loss must fall to be better
   Progress progress = Progress::automatic;
   std::filesystem::path checkpoint{};  // where to keep one; empty: nowhere
   std::size_t checkpoint_every = 0;    // batches; 0: after every epoch
@@ -32,6 +34,10 @@ struct TrainerOptions {
                                        // before; the last epoch's always comes. 0: as often as asked
   bool resume = false;                 // go on from the checkpoint, if there is one
   std::function<void(const EpochReport&)> on_epoch{};
+  // Once it is true, `fit` finishes its batch, writes the checkpoint and returns: for a signal handler, which
+  // may set it, as it is lock-free. It must outlive `fit`.
+  const std::atomic<bool>* interrupt = nullptr;
+  bool trim_memory = false;  // see StepOptions
 };
 
 }  // namespace bahdanau

@@ -1,4 +1,4 @@
-// How training shows itself: a bar that redraws itself on a terminal, plain lines elsewhere, or nothing.
+// How training shows itself: lines, with a live bar below them on a terminal, or nothing.
 // It writes to standard error, so that results on standard output stay clean.
 #pragma once
 
@@ -7,21 +7,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <unistd.h>
 
+#include <bahdanau/core/digits.hpp>
+#include <bahdanau/core/error.hpp>
 #include <bahdanau/core/terminal.hpp>
 #include <bahdanau/train/report.hpp>
 
 namespace bahdanau {
 
-/// What is shown while training.
+/// What is shown while training. Lines, and warnings, stay; the bar is drawn over itself below them.
 enum class Progress {
-  automatic,  // a bar if standard error is a terminal, else lines
+  automatic,  // lines and a bar if standard error is a terminal, else lines
   bar,
   lines,
-  silent,
+  silent,  // warnings neither: the report has them
 };
 
 namespace detail {
@@ -29,31 +33,23 @@ namespace detail {
 /// `1:02:03`, `4:05` or `7 s`.
 inline std::string duration_text(double seconds) {
   const auto s = static_cast<long long>(std::max(0.0, seconds) + 0.5);
-  char text[32];
-  if (s >= 3600)
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
-  else if (s >= 60)
-    std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
-  else
-    std::snprintf(text, sizeof text, "%lld s", s);
-  return text;
+  const auto two = [](long long n) { return (n < 10 ? "0" : "") + text(n); };
+  if (s >= 3600) return text(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
+  if (s >= 60) return text(s / 60) + ":" + two(s % 60);
+  return text(s) + " s";
 }
 
-/// The numbers of an epoch, as bar and lines show them; a narrow terminal has no room for the speed.
-inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs, bool speed = true) {
-  char text[200];
-  int n = std::snprintf(text, sizeof text, "epoch %llu/%llu  loss %.4f  %.3f nats/token",
-                        static_cast<unsigned long long>(r.epoch), static_cast<unsigned long long>(epochs),
-                        r.training.d2l(), r.training.nats_per_token());
-  std::string out(text, static_cast<std::size_t>(n));
-  if (r.validation) {
-    n = std::snprintf(text, sizeof text, "  validation %.3f%s", r.validation->nats_per_token(),
-                      r.best ? " *" : "");
-    out.append(text, static_cast<std::size_t>(n));
-  }
-  if (!speed) return out;
-  n = std::snprintf(text, sizeof text, "  %.0f tokens/s", r.tokens_per_second());
-  return out.append(text, static_cast<std::size_t>(n));
+/// The numbers of an epoch, as bar and lines show them; a narrow terminal has no room for all of them.
+enum class Detail { all, no_speed, brief };
+inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs, Detail detail = Detail::all) {
+  std::string out = "epoch " + text(r.epoch) + "/" + text(epochs) + "  ";
+  if (detail != Detail::brief) out += "loss " + fixed_digits(r.training.d2l(), 4) + "  ";
+  out += fixed_digits(r.training.nats_per_token(), 3) + (detail == Detail::brief ? " nats" : " nats/token");
+  if (r.validation)
+    out += (detail == Detail::brief ? "  valid " : "  validation ") +
+           fixed_digits(r.validation->nats_per_token(), 3) + (r.best ? " *" : "");
+  if (detail == Detail::all) out += "  " + fixed_digits(r.tokens_per_second(), 0) + " tokens/s";
+  return out;
 }
 
 /// Draws what `Progress` asks for.
@@ -75,26 +71,74 @@ class ProgressDisplay {
     draw(so_far, static_cast<double>(done) / static_cast<double>(batches));
   }
 
-  /// After an epoch, which may be the last although there should have been more. Lines come at most once a
-  /// second, but the first and the last always.
-  void epoch(const EpochReport& report, bool last = false) {
-    if (kind_ == Progress::bar) draw(report, 1);
-    if (kind_ != Progress::lines) return;
-    const bool due = report.epoch == first_ || report.epoch == epochs_ || last || since(drawn_) >= 1;
-    if (!due) return;
-    std::fprintf(stderr, "%s  left %s\n", epoch_text(report, epochs_).c_str(), left(report.epoch, 1).c_str());
-    drawn_ = Clock::now();
+  /// After an epoch. Lines come about once a second: that of the first epoch, then of those that end when one
+  /// is due, each after that of the best one on the validation set since the last line. `finish` adds the
+  /// last epoch's.
+  void epoch(const EpochReport& report) {
+    if (kind_ == Progress::silent) return;
+    Line line{report, left(report.epoch, 1)};
+    if (report.validation && report.best) best_ = line;
+    if (report.epoch == first_ || since(written_) >= 1) {
+      write(line);
+    } else {
+      last_ = std::move(line);
+    }
+    if (kind_ == Progress::bar && report.epoch < epochs_) draw(report, 1);
   }
 
-  /// Leaves the bar as it is and goes to the next line.
+  /// One line that says what may be wrong, and what to do.
+  void warn(std::string_view what) {
+    if (kind_ == Progress::silent) return;
+    erase();
+    say("bahdanau: warning: " + std::string(what));
+  }
+
+  /// Takes the bar away; what is left are lines, the last epoch's among them.
   void finish() {
-    if (kind_ == Progress::bar && shown_) std::fputc('\n', stderr);
-    shown_ = false;
+    if (last_) write(Line(*last_));
+    erase();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+  /// What stays of an epoch.
+  struct Line {
+    EpochReport report;
+    std::string left;  // when it ended
+  };
+
+  static void say(const std::string& line) {
+    std::fputs((line + "\n").c_str(), stderr);
+    std::fflush(stderr);
+  }
+  void erase() {
+    if (shown_) std::fputs("\r\x1b[2K", stderr);
+    shown_ = false;
+  }
+
+  /// The numbers and the time that is left, with as much as the columns have room for, or the least there is.
+  std::string fitted(const EpochReport& report, const std::string& rest, std::size_t columns) const {
+    for (const Detail detail : {Detail::all, Detail::no_speed, Detail::brief})
+      for (const std::string_view end : {std::string_view(rest), std::string_view()})
+        if (std::string text = epoch_text(report, epochs_, detail).append(end); text.size() <= columns)
+          return text;
+    return epoch_text(report, epochs_, Detail::brief);
+  }
+
+  void write(const Line& line) {
+    erase();
+    const auto put = [&](const Line& l) {
+      const std::string rest = "  left " + l.left;
+      say(kind_ == Progress::bar ? fitted(l.report, rest, columns()) : epoch_text(l.report, epochs_) + rest);
+    };
+    if (best_ && best_->report.epoch < line.report.epoch) put(*best_);
+    put(line);
+    best_.reset();
+    last_.reset();
+    written_ = Clock::now();
+  }
 
   std::string left(std::uint64_t epoch, double part) const {
     const double done = static_cast<double>(epoch - first_) + part;
@@ -102,13 +146,13 @@ class ProgressDisplay {
     return done <= 0 ? "?" : duration_text(since(start_) / done * todo);
   }
 
+  // A line that reached the edge would wrap, and the next one would no longer be drawn over it.
+  static std::size_t columns() { return terminal_columns(STDERR_FILENO) - 1; }
+
   void draw(const EpochReport& report, double part) {
     constexpr std::size_t widest = 20, narrowest = 5;
-    // A line that reached the edge would wrap, and the next one would no longer be drawn over it.
-    const std::size_t room = detail::terminal_columns(STDERR_FILENO) - 1;
-    const std::string rest = "  left " + left(report.epoch, part);
-    std::string text = epoch_text(report, epochs_) + rest;
-    if (text.size() > room) text = epoch_text(report, epochs_, false) + rest;
+    const std::size_t room = columns();
+    std::string text = fitted(report, "  left " + left(report.epoch, part), room);
     if (text.size() > room) text.resize(room);
     const std::size_t width = std::min(widest, room - text.size());  // of the bar and the space behind it
     std::string bar;
@@ -119,7 +163,7 @@ class ProgressDisplay {
       bar += ' ';
     }
     // Erase the line first: the new one may be shorter.
-    std::fprintf(stderr, "\r\x1b[2K%s%s", bar.c_str(), text.c_str());
+    std::fputs(("\r\x1b[2K" + bar + text).c_str(), stderr);
     std::fflush(stderr);
     shown_ = true;
     drawn_ = Clock::now();
@@ -127,7 +171,8 @@ class ProgressDisplay {
 
   Progress kind_;
   std::uint64_t epochs_, first_;
-  Clock::time_point start_ = Clock::now(), drawn_{};
+  Clock::time_point start_ = Clock::now(), drawn_{}, written_{};
+  std::optional<Line> last_, best_;  // not written yet: of the last epoch, and of the best one
   bool shown_ = false;
 };
 

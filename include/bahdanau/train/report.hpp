@@ -32,6 +32,12 @@ struct TrainingReport {
   std::vector<EpochReport> epochs;
   std::uint64_t best_epoch = 0;  // whose weights the model has, if there was a validation set
   bool stopped_early = false;
+  bool interrupted = false;             // by `TrainerOptions::interrupt`: there is more to do
+  std::uint64_t diverged_epoch = 0;     // the first whose loss had risen far above what it was; 0: none
+  bool last_checkpoint_failed = false;  // the file, if there is one, is older than the report
+  std::size_t failed_checkpoints = 0;   // that could not be written, a full disk say
+  std::size_t cut_rows = 0;             // of the training data, on either side: longer than max_length
+  double source_unknown = 0, target_unknown = 0;  // shares of the training data's words that are `<unk>`
 };
 
 }  // namespace bahdanau

@@ -9,19 +9,26 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/checkpoint.hpp>
+#include <bahdanau/train/divergence.hpp>
 #include <bahdanau/train/options.hpp>
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
+#include <bahdanau/train/settings.hpp>
 #include <bahdanau/train/training.hpp>
+#include <bahdanau/train/warnings.hpp>
 
 namespace bahdanau {
 
@@ -35,13 +42,15 @@ class Trainer {
   explicit Trainer(Model& model, Optimizer optimizer = {}, TrainerOptions options = {})
       : model_(&model),
         options_(std::move(options)),
-        training_(model, optimizer,
-                  {options_.clip, options_.threads, options_.seed, options_.label_smoothing}),
+        training_(
+            model, optimizer,
+            {options_.clip, options_.threads, options_.seed, options_.label_smoothing, options_.trim_memory}),
         good_(model.parameters()),
         best_(model.parameters()) {
     if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
     if (const double decay = options_.schedule.decay; !(decay > 0 && decay <= 1))
       fail("Schedule.decay", "a factor above 0 and at most 1", detail::number_text(decay));
+    detail::require_not_negative("TrainerOptions.min_delta", options_.min_delta);
   }
 
   /// Trains for `epochs`, or until `stop`. With a validation set the model ends with the weights of the epoch
@@ -50,6 +59,9 @@ class Trainer {
   ///
   /// Called again it trains for `epochs` more: the weights, the optimizer's moments and the dropout masks go
   /// on; the count of epochs, the order of the pairs and the schedule start anew.
+  ///
+  /// A checkpoint that cannot be written, for a full disk say, is a warning, and tried again when the next
+  /// one is due. Warnings are lines on standard error, and none with `Progress::silent`.
   TrainingReport fit(const Corpus& corpus) { return run(corpus, nullptr); }
   TrainingReport fit(const Corpus& corpus, const Corpus& validation) { return run(corpus, &validation); }
 
@@ -58,36 +70,89 @@ class Trainer {
 
  private:
   TrainingReport run(const Corpus& corpus, const Corpus* validation) {
+    training_.require_same_sizes("Trainer::fit");
     require_vocabulary(corpus);
     if (validation) require_vocabulary(*validation);
     state_ = {};
-    state_.settings = settings(corpus, validation);
+    state_.settings = detail::training_settings(*model_, training_.optimizer(), options_, corpus, validation);
     stop_ = false;
     copy_weights(good_);
     copy_weights(best_);
-    if (options_.resume && !options_.checkpoint.empty() && std::filesystem::exists(options_.checkpoint))
-      restore(validation);
+    if (!options_.checkpoint.empty()) {
+      std::error_code unknown;  // a name that is too long, say: the file below says so
+      if (options_.resume && std::filesystem::exists(options_.checkpoint, unknown))
+        restore(corpus, validation);
+      const AtomicFile place(options_.checkpoint);  // given up again: a place that is none is an error now
+    }
     stop_ = out_of_patience(validation != nullptr);  // a checkpoint may be that of the last epoch
     detail::ProgressDisplay display(options_.progress, options_.epochs, state_.epoch + 1);
+    describe_data(corpus, validation, display);
+    detail::Divergence divergence(std::log(static_cast<double>(model_->vocabularies().target.size())));
+    for (const EpochReport& report : state_.report.epochs) watch(divergence, report, nullptr);
     while (state_.epoch < options_.epochs && !stop_) {
       EpochReport report = train_epoch(corpus, validation, display);
-      if (validation) report.validation = evaluate(*validation);
+      if (validation && !state_.report.interrupted) report.validation = evaluate(*validation);
+      if (state_.report.interrupted) {
+        require_finite_weights(this_batch());
+        if (!options_.checkpoint.empty()) save(validation, display);
+        break;
+      }
       require_sound(report, corpus);
       finish_epoch(report, validation != nullptr);
-      display.epoch(report, stop_);
-      if (checkpoint_due() || (!options_.checkpoint.empty() && (stop_ || state_.epoch == options_.epochs)))
-        save(validation);
-      if (options_.on_epoch) options_.on_epoch(report);
+      display.epoch(report);
+      watch(divergence, report, &display);
+      const bool last = state_.epoch == options_.epochs;
+      const bool saved = due_after_epoch(last);
+      if (saved) save(validation, display);
+      if (options_.on_epoch) {
+        options_.on_epoch(report);
+        training_.require_same_sizes("Trainer::fit");
+      }
+      if (!saved && due_after_epoch(last)) save(validation, display);  // the callback has called `stop`
     }
     display.finish();
     if (validation && state_.report.best_epoch > 0) model_->weights() = best_;
     return state_.report;
   }
 
+  /// Once at the start: what is in the data that nobody may have wanted.
+  void describe_data(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
+    TrainingReport& report = state_.report;
+    report.cut_rows = corpus.cut_rows();
+    report.source_unknown = detail::unknown_share(corpus.source());
+    report.target_unknown = detail::unknown_share(corpus.target());
+    const auto warn = [&](const std::optional<std::string>& what) {
+      if (what) display.warn(*what);
+    };
+    if (options_.progress != Progress::silent) warn(detail::build_warning<detail::optimised>());
+    warn(detail::cut_warning("training data", corpus));
+    if (validation) warn(detail::cut_warning("validation data", *validation));
+    warn(detail::unknown_warning("training data", corpus));
+    if (validation) warn(detail::unknown_warning("validation data", *validation));
+  }
+
+  /// Says, once, that the loss has risen where it should have fallen.
+  void watch(detail::Divergence& divergence, const EpochReport& report, detail::ProgressDisplay* display) {
+    const double loss = report.training.nats_per_token();
+    if (!divergence.observe(loss) || state_.report.diverged_epoch > 0) return;
+    state_.report.diverged_epoch = report.epoch;
+    if (display)
+      display->warn("the loss of epoch " + detail::text(report.epoch) + ", " + detail::fixed_digits(loss, 3) +
+                    " nats/token, is far above what it was before, or above the " +
+                    detail::fixed_digits(divergence.uniform(), 3) +
+                    " of guessing: the training may have diverged; lower the learning rate or the bound of "
+                    "clipping, or warm the rate up");
+  }
+
+  bool interrupted() {
+    if (options_.interrupt && options_.interrupt->load()) state_.report.interrupted = true;
+    return state_.report.interrupted;
+  }
+
   EpochReport train_epoch(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
     using Clock = std::chrono::steady_clock;
     const EpochPlan plan(corpus, options_.batch, options_.grouping,
-                         random::Key{options_.seed}.derive(7).derive(state_.epoch));
+                         random::key_of(options_.seed, random::Stream::shuffling).derive(state_.epoch));
     EpochReport report{.epoch = state_.epoch + 1};
     const auto start = Clock::now();
     const double before = state_.seconds;
@@ -110,8 +175,9 @@ class Trainer {
       if (options_.checkpoint_every != 0 && state_.batch % options_.checkpoint_every == 0 &&
           state_.batch < plan.batches() && checkpoint_due()) {
         require_finite_weights(this_batch());
-        save(validation);
+        save(validation, display);
       }
+      if (interrupted()) break;
     }
     report.training = state_.running;
     report.seconds = state_.seconds;
@@ -122,7 +188,9 @@ class Trainer {
   void finish_epoch(EpochReport& report, bool validated) {
     const auto& epochs = state_.report.epochs;
     const std::uint64_t best = state_.report.best_epoch;
-    report.best = best == 0 || report.criterion() < epochs[static_cast<std::size_t>(best) - 1].criterion();
+    const double delta = validated ? options_.min_delta : 0;
+    report.best =
+        best == 0 || report.criterion() < epochs[static_cast<std::size_t>(best) - 1].criterion() - delta;
     if (report.best) {
       state_.report.best_epoch = report.epoch;
       if (validated) copy_weights(best_);
@@ -151,6 +219,7 @@ class Trainer {
       for (std::size_t i = begin; i < std::min(validation.size(), begin + options_.batch); ++i)
         pairs.push_back(i);
       total += training_.evaluate(make_batch(validation, pairs));
+      if (interrupted()) break;  // it starts anew when training is resumed
     }
     return total;
   }
@@ -176,7 +245,7 @@ class Trainer {
   void require_finite_weights(std::string_view where) {
     const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
     // A sum has no number where one of its terms has none.
-    if (const double sum = Backend::sum(weights.size(), weights.data()); !std::isfinite(sum))
+    if (const double sum = Backend::sum(weights.size(), detail::numbers(weights)); !std::isfinite(sum))
       give_up(where, "finite weights", sum);
   }
 
@@ -216,63 +285,48 @@ class Trainer {
         options_.checkpoint_seconds > 0 ? std::max(options_.checkpoint_seconds, 20 * saving_) : 0;
     return !options_.checkpoint.empty() && seconds_since(saved_) >= apart;
   }
-  void save(const Corpus* validation) {
+  /// Whether one is written now; the last epoch's always is, as is that of the epoch that ends the training.
+  bool due_after_epoch(bool last) const {
+    return checkpoint_due() || (!options_.checkpoint.empty() && (stop_ || last));
+  }
+  /// A disk that is full now may have room later: what was computed so far is worth more than the file.
+  void save(const Corpus* validation, detail::ProgressDisplay& display) {
     const auto start = std::chrono::steady_clock::now();
     state_.batches = training_.batches();
     state_.optimizer_steps = training_.optimizer_state().steps;
-    write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validation));
+    const auto failed = [&](const std::string& why) {
+      ++state_.report.failed_checkpoints;
+      if (!state_.report.last_checkpoint_failed)  // said once until one is written again
+        display.warn("a checkpoint could not be written: " + why + "; training goes on, and tries again");
+      state_.report.last_checkpoint_failed = true;
+    };
+    try {
+      write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validation));
+      state_.report.last_checkpoint_failed = false;
+    } catch (const Error& e) {
+      failed(e.what());
+    } catch (const std::bad_alloc&) {  // it is put together in memory first
+      failed("there is not enough memory");
+    }
     saving_ = seconds_since(start);
     saved_ = std::chrono::steady_clock::now();
   }
-  void restore(const Corpus* validation) {
-    const ParameterBlock<Backend> before = model_->weights();
+  void restore(const Corpus& corpus, const Corpus* validation) {
+    const auto check = [&](const CheckpointState& state) {
+      const std::size_t batches = (corpus.size() - 1) / options_.batch + 1;  // a corpus has pairs
+      if (state.batch > batches)  // an epoch would pass without any
+        fail(options_.checkpoint.string(), "at most the " + detail::text(batches) + " batches of an epoch",
+             detail::text(state.batch));
+      if (const std::uint64_t begun = state.epoch + (state.batch > 0 ? 1 : 0); begun > options_.epochs)
+        fail(options_.checkpoint.string(),
+             "epochs of at least " + detail::text(begun) + ", which it has " +
+                 (state.batch > 0 ? "begun" : "done"),
+             detail::text(options_.epochs));
+    };
     state_ = read_checkpoint<Backend>(options_.checkpoint, state_.settings, model_->parameters(),
-                                      blocks(validation));
-    if (const std::uint64_t begun = state_.epoch + (state_.batch > 0 ? 1 : 0); begun > options_.epochs) {
-      model_->weights() = before;
-      fail(options_.checkpoint.string(),
-           "epochs of at least " + detail::text(begun) + ", which it has " +
-               (state_.batch > 0 ? "begun" : "done"),
-           detail::text(options_.epochs));
-    }
+                                      blocks(validation), check);
     training_.set_batches(state_.batches);
     training_.optimizer_state().steps = state_.optimizer_steps;
-  }
-
-  /// What decides the result, beside the number of epochs.
-  std::map<std::string, std::string> settings(const Corpus& corpus, const Corpus* validation) const {
-    const auto number = [](double x) { return detail::number_text(x); };
-    const auto& o = options_;
-    const TextOptions& text = model_->vocabularies().text;
-    return {{"cell", std::string(Model::Cell::name)},
-            {"score", std::string(Model::Score::name)},
-            {"encoder", std::string(Model::Encoder::name)},
-            {"dropout", number(static_cast<double>(model_->config().dropout))},
-            {"final_state", std::string(name(model_->config().final_state))},
-            {"optimizer", std::string(training_.optimizer().name)},
-            {"rate", number(training_.optimizer().rate)},
-            {"batch", detail::text(o.batch)},
-            {"clip", number(o.clip)},
-            {"seed", detail::text(o.seed)},
-            {"grouping", o.grouping == Grouping::random ? "random" : "by_length"},
-            {"label_smoothing", number(o.label_smoothing)},
-            {"schedule", detail::text(o.schedule.warm_up) + "/" + detail::text(o.schedule.patience) + "/" +
-                             number(o.schedule.decay)},
-            {"text", std::string(name(text.tokens)) + (text.lowercase ? ", lower case, " : ", ") +
-                         detail::text(text.max_length) + " tokens"},
-            {"data", fingerprint(corpus)},
-            {"validation", validation ? fingerprint(*validation) : "none"}};
-  }
-
-  static std::string fingerprint(const Corpus& corpus) {
-    random::Key key{corpus.size()};
-    for (const auto* vocabulary : {&corpus.vocabularies().source, &corpus.vocabularies().target})
-      for (const std::string& token : vocabulary->tokens())
-        for (const char c : token + "\n") key = key.derive(static_cast<unsigned char>(c));
-    for (const auto* rows : {&corpus.source(), &corpus.target()})
-      for (const auto& row : *rows)
-        for (const Token id : row) key = key.derive(static_cast<std::uint64_t>(id));
-    return detail::text(corpus.size()) + " pairs, fingerprint " + detail::text(key.state);
   }
 
   Model* model_;

@@ -9,11 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <bahdanau/backend/blas.hpp>
+#include <bahdanau/core/free_memory.hpp>
 #include <bahdanau/core/parallel.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/train/loss.hpp>
@@ -29,6 +31,9 @@ struct StepOptions {
   std::size_t threads = 0;     // 0: as many as there are cores; the results do not depend on it
   std::uint64_t seed = 0;      // of the dropout masks
   double label_smoothing = 0;  // the share of a target's probability that is spread over the vocabulary
+  // Gives what was freed back to the system (malloc_trim, with glibc) whenever longer rows than ever before
+  // have made the arrays move. For programs in which training is all there is: it holds up the whole process.
+  bool trim_memory = false;
 
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
@@ -54,10 +59,11 @@ class Training {
         workers_(detail::threads_for<Backend>(options.threads)),
         gradients_(model.parameters()),
         state_(model.parameters()),
-        room_(gradients_.change(), model.decoder_network().dense().weight.offset),
+        room_(detail::numbers_to_change(gradients_), output_layer_begins()),
         panels_(&room_),
         output_loss_(&room_) {
     options_.check();
+    sizes_ = sizes();
     if constexpr (requires { optimizer_.check(); }) optimizer_.check();
   }
 
@@ -67,31 +73,42 @@ class Training {
   /// Throws for a batch whose rows, lengths or tokens do not fit.
   Loss loss(const Batch& batch) {
     ready_ = has_gradients_ = false;
-    const DropoutPlan plan{model_->config().dropout, random::Key{options_.seed}.derive(batches_)};
+    require_same_sizes("loss");
+    const DropoutPlan plan{model_->config().dropout,
+                           random::key_of(options_.seed, random::Stream::dropout).derive(batches_)};
     const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
-    panels_.watch(weights.data(), weights.size(), 0);
+    panels_.watch(detail::numbers(weights), weights.size(), 0);
     panels_.retire();  // other weights, and gradients stand where their forms were
-    const Loss total =
-        run(batch, {plan, options_.label_smoothing, gradients_.change(), &panels_}, output_loss_);
+    const Loss total = run(batch,
+                           {plan, options_.label_smoothing, detail::numbers_to_change(gradients_), &panels_,
+                            options_.trim_memory},
+                           output_loss_);
     ++batches_;
     ready_ = true;
+    seen_ = state_of(weights);
     return total;
   }
 
   /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
-  Loss evaluate(const Batch& batch) { return run(batch, {{}, 0, nullptr, model_->panels()}, quiet_loss_); }
+  Loss evaluate(const Batch& batch) {
+    require_same_sizes("evaluate");
+    return run(batch, {{}, 0, nullptr, model_->panels()}, quiet_loss_);
+  }
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
   void backward() {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
-    [[maybe_unused]] const blas::SingleThreadedOn<Backend> keep_to_this_thread{};
+    require_same_sizes("backward");
+    if (state_of(std::as_const(*model_).weights()) != seen_)
+      fail("backward", "the weights that loss(batch) has seen", "others",
+           "change or assign weights after step(), or before loss()");
     panels_.retire();  // the adjoints need the weights laid out in other ways
     workers_.run(recorded_, [&](std::size_t s) { shards_[s]->backward(); });
     clear_gradients(0, output_layer_begins());  // what was lent is needed no longer
     shard_gradients_.clear();
     for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape, *shards_[s]->deferred);
-    shard_gradients_.sum(workers_, gradients_.change());
+    shard_gradients_.sum(workers_, detail::numbers_to_change(gradients_));
     has_gradients_ = true;
   }
 
@@ -100,9 +117,10 @@ class Training {
   double step() {
     if (!has_gradients_) fail("step", "a backward() before it", "none since the last loss or step");
     has_gradients_ = false;
+    require_same_sizes("step");
     const double norm = gradient_norm();
     if (!std::isfinite(norm))
-      fail("step", "a finite gradient", std::to_string(norm), "lower the learning rate or clip");
+      fail("step", "a finite gradient", detail::number_text(norm), "lower the learning rate or clip");
     optimizer_.update(state_, model_->weights(), gradients_,
                       {clip_factor(norm, options_.clip), rate_factor_, &workers_});
     return norm;
@@ -115,6 +133,15 @@ class Training {
   /// Multiplies the optimizer's learning rate from now on.
   void scale_rate(double factor) { rate_factor_ = factor; }
 
+  /// Throws unless the model has the sizes that it had when this object was made: another may have been
+  /// assigned to it, and gradients and moments would no longer fit.
+  void require_same_sizes(std::string_view where) const {
+    const Sizes now = sizes();
+    if (now == sizes_) return;
+    fail(where, "a model of the sizes that the training was made for: " + sizes_.text(), now.text(),
+         "make a new Training or Trainer after assigning another model");
+  }
+
   // What resuming needs, beside the weights.
   OptimizerState<Backend>& optimizer_state() { return state_; }
   std::uint64_t batches() const { return batches_; }
@@ -124,12 +151,40 @@ class Training {
   /// About as many rows as keep single-threaded matrix products fast.
   static constexpr std::size_t shard_rows = 32;
 
+  /// Which numbers a block has, and where: adjoints read them there.
+  using WeightState = std::pair<const Scalar*, std::uint64_t>;
+  static WeightState state_of(const ParameterBlock<Backend>& block) {
+    return {detail::numbers(block), block.version()};
+  }
+
+  /// What decides how weights are laid out.
+  struct Sizes {
+    std::size_t embed, hidden, layers, source, target, weights;
+    bool operator==(const Sizes&) const = default;
+    std::string text() const {
+      const auto number = [](std::size_t n) { return detail::text(n); };
+      return "embed " + number(embed) + ", hidden " + number(hidden) + ", layers " + number(layers) +
+             ", vocabularies of " + number(source) + " and " + number(target) + ", " + number(weights) +
+             " weights";
+    }
+  };
+  Sizes sizes() const {
+    const Config& config = model_->config();
+    return {config.embed,
+            config.hidden,
+            config.layers,
+            model_->vocabularies().source.size(),
+            model_->vocabularies().target.size(),
+            std::as_const(*model_).weights().size()};
+  }
+
   /// How the shards of a batch are run.
   struct Pass {
     DropoutPlan dropout;
     double smoothing;
     Scalar* gradients;  // of the weights, or null: then nothing is recorded
     WeightPanels<Backend>* panels;
+    bool trim = false;  // see StepOptions::trim_memory
   };
 
   /// A run of a batch's rows with everything that its passes need.
@@ -143,14 +198,15 @@ class Training {
                  std::size_t count) {
       Tape<Backend>& on = how.gradients != nullptr ? tape : quiet;
       const DropoutPlan& plan = how.dropout;
-      on.reset();
-      on.bind({.weights = model.weights().data(),
+      if (on.reset() && how.trim) detail::return_free_memory();
+      on.bind({.weights = detail::numbers(model.weights()),
                .gradients = how.gradients,
                .panels = how.panels,
                .own_gradients = own_gradients.data()});
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
       model.encoder_network().run(on, model.encoder_input(source, plan), encoding);
+      detail::require_sentence_keys("loss", encoding, source.count);
       const auto& decoder = model.decoder_network();
       decoder.run(on,
                   {decoder.remember(encoding.outputs), encoding.begin, encoding.length, encoding.last,
@@ -187,7 +243,8 @@ class Training {
     const std::size_t part = SpreadingBackend<Backend> ? n : std::size_t{1} << 16;
     squares_.resize((n + part - 1) / part);
     workers_.run(squares_.size(), [&](std::size_t i) {
-      squares_[i] = Backend::sum_of_squares(std::min(part, n - i * part), gradients.data() + i * part);
+      squares_[i] =
+          Backend::sum_of_squares(std::min(part, n - i * part), detail::numbers(gradients) + i * part);
     });
     double total = 0;
     for (const double square : squares_) total += square;
@@ -201,7 +258,6 @@ class Training {
     const std::size_t used = SpreadingBackend<Backend> ? 1 : (rows + shard_rows - 1) / shard_rows;
     output_loss.reserve(rows * batch.target.width(), model.vocabularies().target.size());
     while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model, room_));
-    [[maybe_unused]] const blas::SingleThreadedOn<Backend> keep_to_this_thread{};
     workers_.run(used, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used, end = (s + 1) * rows / used;
@@ -221,7 +277,7 @@ class Training {
       const Variable<Backend>& outputs = shards_[s]->pass.outputs;
       output_loss.add({outputs.value, outputs.gradient, shards_[s]->wanted, outputs.rows()});
     }
-    return output_loss.run(workers_, output_layer(how), 1.0 / static_cast<double>(model.max_length()),
+    return output_loss.run(workers_, output_layer(how), 1.0 / static_cast<double>(model.loss_divisor()),
                            how.smoothing);
   }
 
@@ -230,7 +286,7 @@ class Training {
 
   void clear_gradients(std::size_t begin, std::size_t end) {
     constexpr std::size_t part = std::size_t{1} << (SpreadingBackend<Backend> ? 40 : 18);
-    Scalar* gradients = gradients_.change();
+    Scalar* gradients = detail::numbers_to_change(gradients_);
     workers_.run((end - begin + part - 1) / part, [&](std::size_t i) {
       Backend::fill(gradients + begin + i * part, std::min(part, end - begin - i * part), Scalar(0));
     });
@@ -239,7 +295,7 @@ class Training {
   typename detail::OutputLoss<Backend>::Layer output_layer(const Pass& how) const {
     Scalar* gradients = how.gradients;
     const auto& [weight, bias] = model_->decoder_network().dense();
-    const Scalar* weights = std::as_const(*model_).weights().data();
+    const Scalar* weights = detail::numbers(std::as_const(*model_).weights());
     typename detail::OutputLoss<Backend>::Layer layer{weights + weight.offset,
                                                       weights + bias.offset,
                                                       gradients ? gradients + weight.offset : nullptr,
@@ -264,6 +320,8 @@ class Training {
   std::vector<std::unique_ptr<Shard>> shards_;
   detail::ShardGradients<Backend> shard_gradients_;
   std::vector<double> squares_;
+  Sizes sizes_{};              // of the model, when this was made
+  WeightState seen_{};         // at the last loss
   std::size_t recorded_ = 0;   // shards of the last loss
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   double rate_factor_ = 1;

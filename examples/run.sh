@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds the examples and the command-line tool, and runs the main example: d2l's
-# experiment on the example data, or with --data PATH on the first 600 pairs of a file of one's own.
+# experiment on the first 600 pairs of the example data, or with --data PATH of a file of one's own.
 # BUILD_DIR says where to build (default build/examples).
 set -euo pipefail
 
@@ -8,13 +8,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/examples}
 main=04_d2l_table
 data=$root/examples/data/eng-fra.tsv
-pairs=0
+pairs=600
 note=
 
 case ${1-} in
   --data)
     data=$(realpath -- "${2:?--data needs a path}")
-    pairs=600
     note=" Of $data it takes the first $pairs pairs, as d2l does."
     ;;
   '') ;;

@@ -52,7 +52,7 @@ int run(const std::filesystem::path& data, std::size_t pairs, const std::filesys
 
 int main(int argc, char** argv) try {
   const std::filesystem::path data = argc > 1 ? argv[1] : "eng-fra.tsv";
-  return run(data, argc > 2 ? std::stoul(argv[2]) : 0, argc > 3 ? argv[3] : "d2l");
+  return run(data, argc > 2 ? std::stoul(argv[2]) : 600, argc > 3 ? argv[3] : "d2l");
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -55,7 +55,7 @@ std::optional<Number> number_in(const std::string& text) {
 }
 
 CLI::Validator whole(std::uint64_t least, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
-  return expect("a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+  return expect("a whole number from " + bd::detail::text(least) + " to " + bd::detail::text(most),
                 [=](const std::string& text) {
                   const auto value = number_in<std::uint64_t>(text);
                   return value && *value >= least && *value <= most;
@@ -98,10 +98,17 @@ void add_search(CLI::App* command, SearchOptions& search) {
          "A beam's hypotheses are ranked by score / length^power",
          real("a number from 0 to 10", [](double x) { return x >= 0 && x <= 10; }));
   command
-      ->add_option("--max-length", search.max_length,
-                   "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, at most "
-                   "1000, and at least the training rows' length]")
-      ->check(positive);
+      ->add_option(
+          "--max-length", search.max_length,
+          "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, at least "
+          "--max-length of the training, if it had one, and at most 1000]")
+      ->check(length);
+}
+
+void add_limits(CLI::App* command, SearchOptions& search) {
+  number(command, "--max-source", search.max_source, "Longest source in tokens with its <eos>", length);
+  number(command, "--max-memory", search.max_memory,
+         "Megabytes that a batch may need, estimated from above; 0 is any", whole(0, 1 << 24));
 }
 
 void add_train(CLI::App& app) {
@@ -109,7 +116,8 @@ void add_train(CLI::App& app) {
       add(app, "train", "Train a model on sentence pairs", &train,
           "A checkpoint, MODEL.checkpoint, is kept while training and removed at the end.\n"
           "The same data, seed and settings give the same model to the bit, with any number\n"
-          "of threads, and of interruptions followed by --resume.\n"
+          "of threads, and of interruptions followed by --resume: the first Ctrl-C or SIGTERM\n"
+          "finishes the batch, writes the checkpoint and says how to go on; the second ends at once.\n"
           "Messages and progress go to standard error.");
   CLI::App* c = command;
   TrainOptions& o = options;
@@ -144,8 +152,9 @@ void add_train(CLI::App& app) {
   c->add_option("--max-pairs", o.corpus.max_pairs, "Use the first N pairs [all]")
       ->check(positive)
       ->group("Text");
-  number(c, "--max-length", o.corpus.max_length, "Longest row in tokens with its <eos>; longer ones are cut",
-         length)
+  c->add_option("--max-length", o.corpus.max_length,
+                "Longest row in tokens with its <eos>; longer ones are cut [nothing is cut]")
+      ->check(length)
       ->group("Text");
   number(c, "--min-frequency", o.corpus.min_frequency, "Tokens seen less often become <unk>", count)
       ->group("Text");
@@ -189,9 +198,14 @@ void add_train(CLI::App& app) {
          "Stop after N epochs without a better validation loss; 0 never does", count)
       ->needs("--validation")
       ->group("Training");
+  number(c, "--min-delta", o.trainer.min_delta,
+         "A validation loss is better only if it fell by more than this, in nats a token",
+         real("a number of at least 0", [](double x) { return x >= 0; }))
+      ->needs("--validation")
+      ->group("Training");
   number(c, "--seed", o.seed, "Of the first weights, the order of the pairs and dropout", whole(0))
       ->group("Training");
-  number(c, "--threads", o.trainer.threads, "0 is one a core; the result does not depend on it",
+  number(c, "--threads", o.trainer.threads, "0 is one per core; the result does not depend on it",
          whole(0, 4096))
       ->group("Training");
 
@@ -208,6 +222,10 @@ void add_train(CLI::App& app) {
       throw CLI::ValidationError(e.what());
     }
     o.config.final_state = bd::final_state_from_name(*final_state);
+    if (o.config.final_state == bd::FinalState::padded && o.corpus.max_length == 0)
+      throw CLI::ValidationError(
+          "--final-state: expected a --max-length with padded, which steps over <pad> up to it, "
+          "got none");
     o.corpus.tokens = bd::tokens_from_name(*tokens);
     if (*skip) o.corpus.bad_lines = bd::BadLines::skip;
     if (*rate > 0) o.optimizer.rate = *rate;
@@ -224,10 +242,18 @@ void add_translate(CLI::App& app) {
       "log-probabilities. With --json a line is an object {\"source\",\"target\",\"score\",\n"
       "\"log_probs\",\"attention\"}, with --nbest also \"rank\"; that of an empty line has empty arrays.\n"
       "A tab is a space here. A word spelt <unk>, <pad>, <bos> or <eos> is that token to the model.\n"
-      "A program that waits for each answer asks for --batch 1.");
+      "A program that waits for each answer asks for --batch 1.\n"
+      "A line that is not UTF-8 or beyond a limit ends the command after the answers before it.\n"
+      "With --keep-going it is answered by an empty line (--json: {\"error\"}), named on standard\n"
+      "error, and the exit code is 1 at the end.");
   TranslateOptions& o = options;
   add_model(command, o.model);
   add_search(command, o.search);
+  add_limits(command, o.search);
+  number(command, "--deadline", o.search.deadline,
+         "Seconds that a line may take; lines then go one by one; 0 is any",
+         real("a number of at least 0", [](double x) { return x >= 0 && x < 1e9; }));
+  command->add_flag("--keep-going", o.keep_going, "Answer the other lines where one has no answer");
   number(command, "--nbest", o.search.nbest,
          "Up to N translations of a sentence; needs a beam as wide, and sets one", whole(1, 1024));
   command->add_flag("--replace-unknown", o.search.replace_unknown,
@@ -237,7 +263,8 @@ void add_translate(CLI::App& app) {
   command->parse_complete_callback([&o] {
     if (o.search.beam > 0 && o.search.nbest > o.search.beam)
       throw CLI::ValidationError("--nbest: expected at most the beam's width, " +
-                                 std::to_string(o.search.beam) + ", got " + std::to_string(o.search.nbest));
+                                 bd::detail::text(o.search.beam) + ", got " +
+                                 bd::detail::text(o.search.nbest));
   });
 }
 
@@ -250,6 +277,11 @@ void add_score(CLI::App& app) {
                     "One JSON object a line, with log-probabilities and attention; otherwise the score, the "
                     "source and the target");
   add_batch(command, options.batch, "Sentence pairs scored at a time");
+  number(command, "--max-source", options.max_source,
+         "Longest sentence in tokens with its <eos>, on either side", length);
+  command->add_flag("--keep-going", options.keep_going,
+                    "Answer a bad line by an empty one (--json: {\"error\"}), name it on standard error, go "
+                    "on, and end with exit code 1");
 }
 
 void add_evaluate(CLI::App& app) {
@@ -260,9 +292,11 @@ void add_evaluate(CLI::App& app) {
   add_model(command, o.model);
   add_data(command, o.data);
   add_search(command, o.search);
+  add_limits(command, o.search);
   add_batch(command, o.batch, "Sentence pairs at a time");
   command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(positive);
-  command->add_flag("--skip-bad-lines", o.skip_bad_lines, "Leave out, and count, lines that are no pairs");
+  command->add_flag("--skip-bad-lines", o.skip_bad_lines,
+                    "Leave out, and count, lines that are no pairs, or too long");
   command->add_flag("--json", o.json, "One JSON object: pairs, bleu, perplexity, tokens_per_second");
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,13 +13,13 @@
 
 namespace cli {
 
-/// `bahdanau train`: from sentence pairs to a model file. The defaults are d2l's, but for longer rows.
+/// `bahdanau train`: from sentence pairs to a model file. The defaults are d2l's, but nothing is cut.
 struct TrainOptions {
   std::filesystem::path data;
   std::filesystem::path model;
   PolicyNames policies;
   bd::Config config{.dropout = 0.1F};
-  bd::CorpusOptions corpus{.max_length = 50};
+  bd::CorpusOptions corpus;
   OptimizerChoice optimizer;
   bd::TrainerOptions trainer;
   std::uint64_t seed = 0;
@@ -35,12 +36,20 @@ struct SearchOptions {
   std::size_t max_length = 0;  // of a translation, `<eos>` included; 0: by the source's length
   double length_power = bd::Beam{}.length_power;
   bool replace_unknown = false;
+  std::size_t max_source = 1000;  // tokens of a sentence with its `<eos>`
+  std::size_t max_memory = 4096;  // megabytes for a batch, estimated from above; 0: any
+  double deadline = 0;            // seconds for a sentence; 0: any
 
-  /// Greedy for one hypothesis, else a beam.
+  /// Greedy for one hypothesis, else a beam. A deadline counts from now on.
   Search search() const {
     const std::size_t width = beam > 0 ? beam : nbest > 1 ? std::max(nbest, bd::Beam{}.width) : 1;
-    if (width == 1) return bd::Greedy{max_length, replace_unknown};
-    return bd::Beam{width, nbest, length_power, max_length, replace_unknown};
+    bd::Limits limits{.memory = max_memory << 20U};
+    if (deadline > 0)
+      limits.deadline =
+          std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                 std::chrono::duration<double>(deadline));
+    if (width == 1) return bd::Greedy{max_length, replace_unknown, 0, limits};
+    return bd::Beam{width, nbest, length_power, max_length, replace_unknown, 0, limits};
   }
 };
 
@@ -50,15 +59,18 @@ struct TranslateOptions {
   SearchOptions search;
   std::size_t batch = 64;
   bool json = false;
+  bool keep_going = false;  // beyond a line that has no answer
 };
 void translate(const TranslateOptions& options);
 
 /// `bahdanau score`: how probable given translations are, and what was attended to.
 struct ScoreOptions {
   std::filesystem::path model;
-  std::filesystem::path data;  // `source TAB target` lines; `-` is standard input
+  std::filesystem::path data;     // `source TAB target` lines; `-` is standard input
+  std::size_t max_source = 1000;  // tokens of a sentence with its `<eos>`, on either side
   bool json = false;
   std::size_t batch = 32;
+  bool keep_going = false;  // beyond a line that has no answer
 };
 void score(const ScoreOptions& options);
 

@@ -36,7 +36,12 @@ void add(Totals& totals, const AnyModel& model, const std::vector<bd::SentencePa
   std::vector<std::string> sources;
   for (const bd::SentencePair& pair : pairs) sources.push_back(pair.source);
   const auto start = Clock::now();
-  const auto found = model.translate(sources, options.search.search());
+  std::vector<std::vector<bd::Translation>> found;
+  try {
+    found = model.translate(sources, options.search.search());
+  } catch (const bd::LimitError& e) {
+    throw bd::Error(at_place(places[e.sentence()], e.what()));
+  }
   totals.seconds += std::chrono::duration<double>(Clock::now() - start).count();
   const std::vector<bd::Translation> given = model.score(pairs, options.batch);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -59,17 +64,24 @@ void evaluate(const EvaluateOptions& options) {
   bd::PairReader reader = open_pairs(options.data, bad_lines);
   const auto model = load_any_model(options.model);
   Totals totals;
+  std::size_t too_long = 0;
   for (bool more = true; more;) {
     std::vector<bd::SentencePair> pairs;
     std::vector<std::string> places;
     bd::SentencePair pair;
-    Room room(options.batch);
+    BatchBudget budget(options.batch);
     const auto wanted = [&] {
-      return room.left() && (options.max_pairs == 0 || totals.pairs + pairs.size() < options.max_pairs);
+      return budget.left() && (options.max_pairs == 0 || totals.pairs + pairs.size() < options.max_pairs);
     };
     while (wanted() && reader.next(pair)) {
-      check_length(*model, pair.source, reader.where());
-      room.take(pair.source + pair.target);
+      try {
+        check_lengths(*model, pair, reader.where(), options.search.max_source);
+      } catch (const bd::Error&) {
+        if (!options.skip_bad_lines) throw;
+        ++too_long;
+        continue;
+      }
+      budget.take(pair.source + pair.target);
       pairs.push_back(pair);
       places.push_back(reader.where());
     }
@@ -81,7 +93,7 @@ void evaluate(const EvaluateOptions& options) {
   const double perplexity = bd::perplexity(totals.nats / static_cast<double>(totals.tokens));
   const double speed = static_cast<double>(totals.translated) / totals.seconds;
   if (!std::isfinite(perplexity))
-    bd::fail(options.data.string(), "a finite perplexity", std::to_string(perplexity));
+    bd::fail(options.data.string(), "a finite perplexity", bd::detail::number_text(perplexity));
   std::string out;
   if (options.json) {
     json::append(out += R"({"pairs":)", totals.pairs);
@@ -90,12 +102,12 @@ void evaluate(const EvaluateOptions& options) {
     json::append(out += R"(,"tokens_per_second":)", speed);
     out += "}\n";
   } else {
-    out = "pairs\t" + std::to_string(totals.pairs) + "\nBLEU-4\t" + fixed(bleu, 2) + "\nperplexity\t" +
+    out = "pairs\t" + bd::detail::text(totals.pairs) + "\nBLEU-4\t" + fixed(bleu, 2) + "\nperplexity\t" +
           fixed(perplexity, 3) + "\ntokens/s\t" + fixed(speed, 0) + "\n";
   }
   write(out);
-  if (reader.skipped() > 0)
-    std::cerr << options.data.string() << ": " << reader.skipped() << " lines skipped\n";
+  if (const std::size_t skipped = reader.skipped() + too_long; skipped > 0)
+    std::cerr << options.data.string() << ": " << skipped << " lines skipped\n";
 }
 
 }  // namespace cli

@@ -63,4 +63,13 @@ inline void append(std::string& out, const bahdanau::Translation& translation, s
   out += '}';
 }
 
+/// The answer to a line that has none: {"error":…}, or without JSON an empty line.
+inline void append_problem(std::string& out, const std::string& problem, bool as_json) {
+  if (as_json) {
+    append(out += R"({"error":)", problem);
+    out += '}';
+  }
+  out += '\n';
+}
+
 }  // namespace cli::json

@@ -1,11 +1,13 @@
-// bahdanau: the command-line tool. This file turns exceptions into exit codes:
-// 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage.
+// bahdanau: the command-line tool. This file turns exceptions into exit codes: 0 fine, 1 bad input or a file
+// that cannot be used, 2 wrong usage, 130 or 143 interrupted by Ctrl-C or SIGTERM.
 #include <csignal>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +16,7 @@
 #include <bahdanau/version.hpp>
 
 #include "arguments.hpp"
+#include "interrupt.hpp"
 #include "output.hpp"
 
 namespace {
@@ -21,8 +24,9 @@ namespace {
 constexpr int fine = 0, bad_input = 1, wrong_usage = 2;
 
 std::string version() {
-  return "bahdanau " + std::to_string(BAHDANAU_VERSION_MAJOR) + "." + std::to_string(BAHDANAU_VERSION_MINOR) +
-         "." + std::to_string(BAHDANAU_VERSION_PATCH);
+  return "bahdanau " + bahdanau::detail::text(BAHDANAU_VERSION_MAJOR) + "." +
+         bahdanau::detail::text(BAHDANAU_VERSION_MINOR) + "." +
+         bahdanau::detail::text(BAHDANAU_VERSION_PATCH);
 }
 
 int run(int argc, char** argv) {
@@ -30,7 +34,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage.\n"
+      "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage,\n"
+      "130 and 143 interrupted by Ctrl-C and SIGTERM.\n"
       "bahdanau COMMAND --help says more.");
   cli::add_commands(app);
   try {
@@ -54,17 +59,45 @@ int run(int argc, char** argv) {
   return fine;
 }
 
+/// A word as a shell reads it back.
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+/// The same command, to go on from the checkpoint.
+std::string command_to_resume(int argc, char** argv) {
+  std::string line;
+  bool resumes = false;
+  for (const char* word : std::span(argv, static_cast<std::size_t>(argc))) {
+    line += (line.empty() ? "" : " ") + shell_word(word);
+    resumes = resumes || word == std::string_view("--resume");
+  }
+  return resumes ? line : line + " --resume";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // cli::write says so instead
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error like a full disk
   std::ios::sync_with_stdio(false);
   try {
     return run(argc, argv);
   } catch (const cli::ClosedPipe&) {
     return fine;
+  } catch (const cli::Interrupted& e) {
+    std::cerr << "bahdanau: " << e.what;
+    if (e.resumable) std::cerr << "; to go on:\n" << command_to_resume(argc, argv);
+    std::cerr << '\n';
+    return 128 + e.signal;  // as a shell says of what a signal has ended
   } catch (const std::bad_alloc&) {
-    std::cerr << "bahdanau: expected more memory than there is; a smaller model or --batch needs less\n";
+    std::cerr << "bahdanau: expected more memory than there is; a smaller model, --batch or --max-length "
+                 "needs less\n";
     return bad_input;
   } catch (const std::exception& e) {
     std::cerr << "bahdanau: " << e.what() << '\n';

@@ -54,6 +54,10 @@ struct AnyOptimizer {
     std::visit([](const auto& optimizer) { optimizer.check(); }, chosen);
   }
 
+  bd::OptimizerSettings settings() const {
+    return std::visit([](const auto& optimizer) { return optimizer.settings(); }, chosen);
+  }
+
   template <bd::Backend B>
   void update(bd::OptimizerState<B>& state, bd::ParameterBlock<B>& weights,
               const bd::ParameterBlock<B>& gradients, const bd::StepScale& scale) const {

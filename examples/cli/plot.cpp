@@ -30,7 +30,9 @@ bd::Translation translation(const PlotOptions& options) {
   check_length(*model, options.source, "--source");
   bd::Translation result;
   if (options.target.empty()) {
-    result = model->translate(std::vector{options.source}, options.search.search()).front().front();
+    SearchOptions search = options.search;
+    search.max_memory = 0;  // it is one sentence of the user's own
+    result = model->translate(std::vector{options.source}, search.search()).front().front();
   } else {
     result = model->score(std::vector{bd::SentencePair{options.source, options.target}}, 1).front();
   }

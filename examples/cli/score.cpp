@@ -1,7 +1,8 @@
 // bahdanau score: forced decoding of sentence pairs, a batch at a time, written as it goes.
-// What was scored before a bad line is written before the error.
-#include <exception>
+// What was scored before a bad line is written before the error; with --keep-going, what comes after it too.
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "any_model.hpp"
@@ -15,28 +16,23 @@ namespace {
 
 using Scored = bd::Translation;
 
-/// Some sentence pairs, the `path:line` of each, and what was wrong with the line after them, if anything.
-struct PairLines {
-  std::vector<bd::SentencePair> pairs;
-  std::vector<std::string> places;
-  std::exception_ptr error;
+/// A line: a pair and its score, or what is wrong with it.
+struct PairLine {
+  std::string place, problem;
+  bd::SentencePair pair;
+  Scored scored;
 };
 
-/// The next pairs, at most `count`.
-PairLines read(bd::PairReader& reader, const AnyModel& model, std::size_t count) {
-  PairLines lines;
-  try {
-    Room room(count);
-    for (bd::SentencePair pair; room.left() && reader.next(pair);) {
-      check_length(model, pair.source, reader.where());
-      room.take(pair.source + pair.target);
-      lines.pairs.push_back(pair);
-      lines.places.push_back(reader.where());
-    }
-  } catch (const bd::Error&) {
-    lines.error = std::current_exception();
-  }
-  return lines;
+/// The next lines, at most a batch.
+std::vector<PairLine> read(bd::PairReader& reader, const AnyModel& model, const ScoreOptions& options) {
+  return read_lines<PairLine>(reader, options.batch, options.keep_going,
+                              [&](PairLine& line, BatchBudget& budget) {
+                                if (!reader.next(line.pair)) return false;
+                                line.place = reader.where();
+                                check_lengths(model, line.pair, line.place, options.max_source);
+                                budget.take(line.pair.source + line.pair.target);
+                                return true;
+                              });
 }
 
 /// score TAB source TAB target, without the `<eos>` that ends both.
@@ -49,29 +45,58 @@ void append_text(std::string& out, const Scored& scored, bd::Tokens kind) {
   out += '\n';
 }
 
+/// Scores lines in one batch, or, where that takes too much memory, one by one.
+void score_lines(const AnyModel& model, std::vector<PairLine>& lines, std::size_t batch) {
+  std::vector<bd::SentencePair> pairs;
+  std::vector<PairLine*> asked;
+  for (PairLine& line : lines) {
+    if (!line.problem.empty()) continue;
+    pairs.push_back(line.pair);
+    asked.push_back(&line);
+  }
+  try {
+    std::vector<Scored> scored = model.score(pairs, batch);
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->scored = std::move(scored[i]);
+    return;
+  } catch (const std::bad_alloc&) {
+  }
+  for (PairLine* line : asked) try {
+      line->scored = std::move(model.score(std::vector{line->pair}, 1).front());
+    } catch (const std::bad_alloc&) {
+      line->problem = line->place + ": expected a pair that fits into memory, got a longer one";
+    }
+}
+
 void score_all(bd::PairReader& reader, const AnyModel& model, const ScoreOptions& options) {
+  Unanswered unanswered;
   for (bool more = true; more;) {
-    PairLines lines = read(reader, model, options.batch);
-    const std::vector<Scored> scored = model.score(lines.pairs, options.batch);
+    std::vector<PairLine> lines = read(reader, model, options);
+    score_lines(model, lines, options.batch);
     std::string out;
-    for (std::size_t i = 0; i < scored.size(); ++i) {
+    for (PairLine& line : lines) {
       try {
-        check_finite(scored[i], lines.places[i], options.model.string());
-      } catch (const bd::Error&) {
-        write(out);
-        throw;
+        if (line.problem.empty()) check_finite(line.scored, line.place, options.model.string());
+      } catch (const bd::Error& e) {
+        line.problem = e.what();
       }
-      if (options.json) {
-        json::append(out, scored[i]);
+      if (!line.problem.empty()) {
+        if (!options.keep_going) {
+          write(out);
+          throw bd::Error(line.problem);
+        }
+        unanswered.add(line.problem);
+        json::append_problem(out, line.problem, options.json);
+      } else if (options.json) {
+        json::append(out, line.scored);
         out += '\n';
       } else {
-        append_text(out, scored[i], model.vocabularies().text.tokens);
+        append_text(out, line.scored, model.vocabularies().text.tokens);
       }
     }
     write(out);
-    if (lines.error) std::rethrow_exception(lines.error);
-    more = !scored.empty();
+    more = !lines.empty();
   }
+  unanswered.check(options.data == "-" ? "<stdin>" : options.data.string(), reader.line());
 }
 
 }  // namespace

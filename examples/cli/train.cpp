@@ -21,6 +21,7 @@
 #include "any_model.hpp"
 #include "commands.hpp"
 #include "input.hpp"
+#include "interrupt.hpp"
 #include "output.hpp"
 
 namespace cli {
@@ -40,7 +41,7 @@ class Talk {
 };
 
 std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  return bd::detail::text(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// The pairs that a model learns from, and those that it is measured on, if there are any.
@@ -60,10 +61,7 @@ std::optional<double> share_in(const std::string& text) {
 }
 
 void describe(const Talk& say, const fs::path& path, const bd::Corpus& corpus) {
-  std::string line = path.string() + ": " + counted(corpus.size(), "pair");
-  if (corpus.cut_rows() > 0)
-    line += ", " + counted(corpus.cut_rows(), "row") + " cut to " +
-            counted(corpus.vocabularies().text.max_length, "token");
+  std::string line = path.string() + ": " + counted(corpus.size(), "pair");  // training says what was cut
   if (corpus.skipped_lines() > 0) line += ", " + counted(corpus.skipped_lines(), "line") + " skipped";
   say(line);
 }
@@ -84,7 +82,8 @@ Data read_data(const TrainOptions& options, const Talk& say) {
     describe(say, options.validation, *data.validation);
   }
   const auto& [source, target, text] = data.training.vocabularies();
-  say("vocabularies: " + std::to_string(source.size()) + " and " + std::to_string(target.size()) + " tokens");
+  say("vocabularies: " + bd::detail::text(source.size()) + " and " + bd::detail::text(target.size()) +
+      " tokens");
   return data;
 }
 
@@ -92,10 +91,10 @@ void describe(const Talk& say, const AnyModel& model) {
   const auto [cell, score, encoder] = model.policies();
   const bd::Config& config = model.config();
   say("model: " + cell + ", " + score + ", " + encoder + ", " + counted(config.layers, "layer") + " of " +
-      std::to_string(config.hidden) + ", " + counted(model.weights(), "weight"));
+      bd::detail::text(config.hidden) + ", " + counted(model.weights(), "weight"));
 }
 
-/// The sources of the first pairs of a file that the model has room for, each once.
+/// The sources of the first pairs of a file that the model was trained on whole, each once.
 std::vector<std::string> first_sources(const fs::path& path, const AnyModel& model, std::size_t count) {
   bd::PairReader reader(path, bd::BadLines::skip);
   std::vector<std::string> sources;
@@ -103,7 +102,8 @@ std::vector<std::string> first_sources(const fs::path& path, const AnyModel& mod
   for (bd::SentencePair pair; sources.size() < count && reader.next(pair);) {
     const bd::TextOptions& text = model.vocabularies().text;
     const std::vector<std::string> tokens = bd::tokenize(pair.source, text);
-    if (tokens.size() < text.max_length && seen.insert(tokens).second) sources.push_back(pair.source);
+    const bool whole = text.max_length == 0 || tokens.size() < text.max_length;
+    if (whole && seen.insert(tokens).second) sources.push_back(pair.source);
   }
   return sources;
 }
@@ -125,7 +125,7 @@ void draw(const fs::path& folder, const bd::TrainingReport& report, const AnyMod
   std::size_t number = 0;
   const std::vector<std::string> sources = first_sources(sentences, model, 4);
   for (const auto& found : model.translate(sources, bd::Greedy{})) {
-    const fs::path path = folder / ("attention-" + std::to_string(++number) + ".svg");
+    const fs::path path = folder / ("attention-" + bd::detail::text(++number) + ".svg");
     bd::plot::heatmap(path, found.front());
     wrote(path);
   }
@@ -164,8 +164,8 @@ void check_files(const TrainOptions& options, const fs::path& checkpoint) {
 
 std::unique_ptr<AnyModel> new_model(const TrainOptions& options, const bd::Vocabularies& vocabularies) {
   const auto& [embed, hidden, layers, dropout, rule] = options.config;
-  std::string sizes = "--embed " + std::to_string(embed) + " --hidden " + std::to_string(hidden) +
-                      " --layers " + std::to_string(layers);
+  std::string sizes = "--embed " + bd::detail::text(embed) + " --hidden " + bd::detail::text(hidden) +
+                      " --layers " + bd::detail::text(layers);
   try {
     return new_any_model(options.policies, options.config, vocabularies, options.seed);
   } catch (const std::bad_alloc&) {
@@ -206,14 +206,27 @@ void train(const TrainOptions& options) {
   bool trained = false;
   trainer.on_epoch = [&trained](const bd::EpochReport&) { trained = true; };
   bd::TrainingReport report;
+  int signal = 0;
   try {
+    const InterruptHandlers handlers(options.quiet);
+    trainer.interrupt = handlers.flag();
     report = model->train(data.training, validation, options.optimizer, trainer);
+    signal = handlers.signal();
   } catch (const bd::Error&) {
     if (trained) model->save(options.model);  // the weights from before what went wrong
     throw;
   }
+  if (report.interrupted) {
+    const std::string done = "interrupted in epoch " + bd::detail::text(report.epochs.size() + 1) + " of " +
+                             bd::detail::text(options.trainer.epochs);
+    throw Interrupted{signal, fs::exists(checkpoint),
+                      report.last_checkpoint_failed
+                          ? done + ", and " + checkpoint.string() + " could not be written" +
+                                (fs::exists(checkpoint) ? "; what it has is older" : "")
+                          : done + "; " + checkpoint.string() + " has all that was done"};
+  }
   if (report.stopped_early)
-    say("stopped early: nothing better since epoch " + std::to_string(report.best_epoch));
+    say("stopped early: nothing better since epoch " + bd::detail::text(report.best_epoch));
   model->save(options.model);
   say("wrote " + options.model.string());
   fs::remove(checkpoint);

@@ -1,5 +1,6 @@
 // bahdanau translate: a line in, a translation out, in order, a batch at a time.
-// What comes before a bad line, or before one that the model has no answer to, is answered before the error.
+// What comes before a line that has no answer is answered before the error; with --keep-going, what comes
+// after it too.
 #include <exception>
 #include <iostream>
 #include <new>
@@ -17,33 +18,72 @@
 namespace cli {
 namespace {
 
-/// Some lines: the sentences among them, which of the lines those are, and what was wrong with the line after
-/// them, if anything.
-struct Lines {
-  std::size_t count = 0;
-  std::vector<std::string> sentences;
-  std::vector<std::size_t> numbers;
-  std::vector<std::string> places;
-  std::exception_ptr error;
+/// A line, and what became of it: a blank one has no sentence; `problem` says why there is no answer.
+struct Line {
+  std::string place, sentence, problem;
+  std::vector<bd::Translation> found;
 };
 
 /// The next lines, at most `count`.
-Lines read(SentenceReader& reader, const AnyModel& model, std::size_t count) {
-  Lines lines;
+std::vector<Line> read(SentenceReader& reader, const AnyModel& model, const TranslateOptions& options,
+                       std::size_t count) {
+  return read_lines<Line>(reader, count, options.keep_going, [&](Line& line, BatchBudget& budget) {
+    std::string sentence;
+    if (!reader.next(sentence)) return false;
+    line.place = reader.where();
+    const bool blank = bd::detail::is_blank(sentence);
+    if (!blank) check_length(model, sentence, line.place, options.search.max_source);
+    budget.take(sentence);
+    if (!blank) line.sentence = std::move(sentence);
+    return true;
+  });
+}
+
+/// Translates one line, or says why it cannot be.
+void translate_alone(const AnyModel& model, Line& line, const TranslateOptions& options) {
   try {
-    Room room(count);
-    for (std::string sentence; room.left() && reader.next(sentence); ++lines.count) {
-      room.take(sentence);
-      if (bd::detail::is_blank(sentence)) continue;
-      check_length(model, sentence, reader.where());
-      lines.sentences.push_back(sentence);
-      lines.numbers.push_back(lines.count);
-      lines.places.push_back(reader.where());
-    }
-  } catch (const bd::Error&) {
-    lines.error = std::current_exception();
+    line.found = model.translate(std::vector{line.sentence}, options.search.search()).front();
+  } catch (const bd::Error& e) {
+    line.problem = at_place(line.place, e.what());
+  } catch (const std::bad_alloc&) {
+    line.problem =
+        line.place +
+        ": expected a line that fits into memory, got a longer one; a smaller --beam or --max-length "
+        "needs less";
   }
-  return lines;
+}
+
+/// Translates lines in one batch, or, where that goes wrong, one by one.
+void translate_all(const AnyModel& model, std::vector<Line>& lines, const TranslateOptions& options) {
+  std::vector<std::string> sentences;
+  std::vector<Line*> asked;
+  for (Line& line : lines) {
+    if (line.sentence.empty()) continue;
+    sentences.push_back(line.sentence);
+    asked.push_back(&line);
+  }
+  bool together = asked.size() > 1;  // a line by itself has one deadline, not two
+  if (together) try {
+      auto found = model.translate(sentences, options.search.search());
+      for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->found = std::move(found[i]);
+    } catch (const bd::Error&) {
+      together = false;
+    } catch (const std::bad_alloc&) {
+      together = false;
+    }
+  if (!together)
+    for (Line* line : asked) {
+      translate_alone(model, *line, options);
+      if (!line->problem.empty() && !options.keep_going) break;
+    }
+  for (Line* line : asked)
+    for (const bd::Translation& translation : line->found) {
+      try {
+        check_finite(translation, line->place, options.model.string());
+      } catch (const bd::Error& e) {
+        line->problem = e.what();
+      }
+    }
 }
 
 /// The answer to a line: none, one or several translations of its sentence.
@@ -58,7 +98,7 @@ void append_answer(std::string& out, const std::vector<bd::Translation>& found,
     if (options.json) {
       json::append(out, translation, ranked ? rank : 0);
     } else {
-      if (ranked) out += std::to_string(rank) + '\t' + fixed(translation.score, 4) + '\t';
+      if (ranked) out += bd::detail::text(rank) + '\t' + fixed(translation.score, 4) + '\t';
       out += translation.text;
     }
     out += '\n';
@@ -69,36 +109,31 @@ void append_answer(std::string& out, const std::vector<bd::Translation>& found,
 
 void translate(const TranslateOptions& options) {
   const auto model = load_any_model(options.model);
-  const Search search = options.search.search();
   SentenceReader reader(std::cin, "<stdin>");
-  // Someone who types waits for the answer.
-  const std::size_t batch = ::isatty(STDIN_FILENO) == 1 ? 1 : options.batch;
+  Unanswered unanswered;
+  // Someone who types waits for the answer; and a deadline is one line's.
+  const bool one_by_one = ::isatty(STDIN_FILENO) == 1 || options.search.deadline > 0;
+  const std::size_t batch = one_by_one ? 1 : options.batch;
   for (bool more = true; more;) {
-    const Lines lines = read(reader, *model, batch);
-    std::vector<std::vector<bd::Translation>> found;
-    try {
-      found = model->translate(lines.sentences, search);
-    } catch (const std::bad_alloc&) {
-      bd::fail(lines.places.front(), "lines that fit into memory", "longer ones, or too many",
-               "a smaller --batch, --beam or --max-length needs less");
-    }
+    std::vector<Line> lines = read(reader, *model, options, batch);
+    translate_all(*model, lines, options);
     std::string out;
-    for (std::size_t i = 0, next = 0; i < lines.count; ++i) {
-      const bool blank = next == found.size() || lines.numbers[next] != i;
-      try {
-        if (!blank)
-          for (const bd::Translation& translation : found[next])
-            check_finite(translation, lines.places[next], options.model.string());
-      } catch (const bd::Error&) {
-        write(out);
-        throw;
+    for (const Line& line : lines) {
+      if (line.problem.empty()) {
+        append_answer(out, line.found, options);
+        continue;
       }
-      append_answer(out, blank ? std::vector<bd::Translation>{} : found[next++], options);
+      if (!options.keep_going) {
+        write(out);
+        throw bd::Error(line.problem);
+      }
+      unanswered.add(line.problem);
+      json::append_problem(out, line.problem, options.json);
     }
     write(out);
-    if (lines.error) std::rethrow_exception(lines.error);
-    more = lines.count > 0;
+    more = !lines.empty();
   }
+  unanswered.check("<stdin>", reader.line());
 }
 
 }  // namespace cli

@@ -63,6 +63,17 @@ TEST_CASE("evaluate says what is wrong with its data", "[cli][evaluate][error]")
   CHECK(run_tool("evaluate --help").code == 0);
 }
 
+TEST_CASE("evaluate leaves out sources that are too long where it may", "[cli][evaluate][error]") {
+  const std::string pairs = "Go.\tVa !\ngo go go go go go\tVa !\n";
+  const Run refused = with_model("evaluate", "--max-source 5 --data -", pairs);
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.err, StartsWith("bahdanau: <stdin>:2: expected a source of at most 5 tokens"));
+  const Run run = with_model("evaluate", "--max-source 5 --skip-bad-lines --data -", pairs);
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, StartsWith("pairs\t1\n"));
+  CHECK(run.err == "-: 1 lines skipped\n");
+}
+
 TEST_CASE("plot writes an SVG file with the tokens of both sides", "[cli][plot]") {
   const TemporaryDirectory files;
   const Run run = with_model("plot", "--source 'I see him.' --out " + shell_word(files / "h.svg"));

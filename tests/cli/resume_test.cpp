@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -49,11 +50,14 @@ struct Job {
     return all;
   }
 
-  /// Starts the tool itself, with no shell between: the signal must reach it.
-  pid_t start() const {
-    const std::vector<std::string> words = arguments();
+  /// Starts the tool itself, with no shell between: the signal must reach it. What it says goes to a file.
+  pid_t start(bool quiet = true) const {
+    std::vector<std::string> words = arguments();
+    if (!quiet) std::erase(words, "--quiet");
     const pid_t child = ::fork();
     if (child != 0) return child;
+    const int said = ::open((files / "said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(said, STDERR_FILENO);
     std::vector<char*> raw;
     for (const std::string& word : words) raw.push_back(const_cast<char*>(word.c_str()));
     raw.push_back(nullptr);
@@ -66,6 +70,13 @@ struct Job {
     int status = 0;
     ::waitpid(start(), &status, 0);
     return status;
+  }
+
+  /// Waits until `when()`, but not for ever.
+  template <class When>
+  void wait_for(When when, Milliseconds at_most = Milliseconds(20000)) const {
+    const auto end = std::chrono::steady_clock::now() + at_most;
+    while (!when() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   }
 
   /// Runs until `when()` or for so long, then kills it; says whether it was still alive.
@@ -110,7 +121,7 @@ TEST_CASE("training that is killed and resumed ends with the same bytes", "[cli]
   check_kills({});
 }
 
-TEST_CASE("so does one with a validation set that stops it early", "[cli][train][resume]") {
+TEST_CASE("so does one with a validation set that stops it early", "[cli][train][resume][lstm]") {
   check_kills({"--validation", "0.25", "--patience", "60", "--cell", "lstm", "--decay-patience", "5"});
 }
 
@@ -140,7 +151,7 @@ TEST_CASE("killed after the last checkpoint, it only writes the model and tidies
   }
 }
 
-TEST_CASE("other settings than the checkpoint's are refused, and it stays", "[cli][train][resume]") {
+TEST_CASE("other settings than the checkpoint's are refused, and it stays", "[cli][train][resume][lstm]") {
   const Job job({});
   REQUIRE(job.run_and_kill(Milliseconds(20000), [&] { return fs::exists(job.checkpoint()); }));
   const std::string before = contents(job.checkpoint());
@@ -194,5 +205,110 @@ TEST_CASE("a kill leaves no files behind that a next training does not remove", 
   for (const int delay : {30, 50, 40, 70})
     if (!job.finished()) job.run_and_kill(Milliseconds(delay), [] { return false; });
   if (!job.finished()) REQUIRE(job.run() == 0);
+  fs::remove(job.files / "said");
   CHECK(std::distance(fs::directory_iterator(job.files.path()), {}) == 2);  // the pairs and the model
+}
+
+namespace {
+
+/// Sends signals to a training once it has a checkpoint, the second at once after the first; returns its
+/// status.
+int interrupted(const Job& job, const std::vector<int>& signals, bool quiet) {
+  const pid_t child = job.start(quiet);
+  job.wait_for([&] { return fs::exists(job.checkpoint()); });
+  for (const int signal : signals) ::kill(child, signal);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+// Long enough that a signal comes before its end.
+const std::vector<std::string> long_training = {"--epochs", "2000", "--validation", "0.25"};
+
+}  // namespace
+
+TEST_CASE("the first Ctrl-C or SIGTERM ends well, and the command that it says goes on to the same bytes",
+          "[cli][train][resume][signal]") {
+  const Job whole(long_training);
+  REQUIRE(whole.run() == 0);
+  for (const auto& [signal, quiet] : {std::pair(SIGINT, false), std::pair(SIGTERM, true)}) {
+    CAPTURE(signal, quiet);
+    const Job job(long_training);
+    const int status = interrupted(job, {signal}, quiet);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 128 + signal);
+    CHECK_FALSE(fs::exists(job.model()));
+    REQUIRE(fs::exists(job.checkpoint()));
+    const std::string said = contents(job.files / "said");
+    CHECK((said.find("finishing this batch") != said.npos) == !quiet);
+    CHECK_THAT(said, ContainsSubstring("bahdanau: interrupted in epoch ") &&
+                         ContainsSubstring(" of 2000; " + job.checkpoint().string() +
+                                           " has all that was done; to go on:\n"));
+    // Its last line is the command; the tool is wherever it is.
+    std::string command = said.substr(said.rfind("to go on:\n") + 10);
+    REQUIRE_THAT(command, StartsWith("bahdanau train --data "));
+    CHECK_THAT(command, ContainsSubstring("--resume"));
+    command.replace(0, 8, "\"$TOOL\"");
+    CHECK(run_shell(command).code == 0);
+    CHECK(contents(job.model()) == contents(whole.model()));
+    CHECK_FALSE(fs::exists(job.checkpoint()));
+  }
+}
+
+TEST_CASE("the command to go on is one that a shell reads, and has --resume once", "[cli][train][signal]") {
+  const TemporaryDirectory files;
+  fs::create_directory(files / "it's a folder");
+  const fs::path folder = files / "it's a folder";
+  put(folder / "pairs.tsv", tiny_pairs);
+  // The shell that starts it sends the signal when there is a checkpoint.
+  const Run run = run_shell("cd '" + (files.path() / "it'\\''s a folder").string() +
+                            "'\n\"$TOOL\" train --data pairs.tsv --model 'a model' " + small +
+                            "--epochs 100000 --quiet & child=$!\n"
+                            "while [ ! -e 'a model.checkpoint' ] && kill -0 $child; do sleep 0.01; done\n"
+                            "kill -TERM $child; wait $child");
+  CHECK(run.code == 143);
+  CHECK_THAT(run.err, ContainsSubstring(" train --data pairs.tsv --model 'a model' --embed 8 ") &&
+                          ContainsSubstring("--epochs 100000 --quiet --resume\n"));
+}
+
+TEST_CASE("a second signal ends training at once", "[cli][train][resume][signal]") {
+  // Batches and checkpoints that take their time: the second signal finds the first one's still under way.
+  const auto ended_by = [&](int first, int second, auto between) {
+    const Job job(
+        {"--epochs", "1000", "--hidden", "384", "--embed", "384", "--batch", "12", "--threads", "1"});
+    const pid_t child = job.start(false);
+    job.wait_for([&] { return fs::exists(job.checkpoint()); });
+    between(job, child, first, second);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK_FALSE(fs::exists(job.model()));
+    const std::string said = contents(job.files / "said");
+    CHECK_THAT(said, ContainsSubstring("once more ends at once\n"));
+    CHECK(said.find("to go on:") == said.npos);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  };
+  // Once the first was taken note of.
+  CHECK(ended_by(SIGINT, SIGINT, [](const Job& job, pid_t child, int first, int second) {
+          ::kill(child, first);
+          job.wait_for([&] { return contents(job.files / "said").find("once more") != std::string::npos; });
+          ::kill(child, second);
+        }) == SIGINT);
+  // Both at the same moment: they come one after the other, in whatever order, when it runs again.
+  CHECK(ended_by(SIGINT, SIGTERM, [](const Job&, pid_t child, int first, int second) {
+          for (const int signal : {SIGSTOP, first, second, SIGCONT}) ::kill(child, signal);
+        }) != 0);
+}
+
+TEST_CASE("a signal that was ignored stays so", "[cli][train][signal]") {
+  const TemporaryDirectory files;
+  put(files / "pairs.tsv", tiny_pairs);
+  const Run run = run_shell("trap '' INT\n\"$TOOL\" train --data " + shell_word(files / "pairs.tsv") +
+                            " --model " + shell_word(files / "m") + small +
+                            "--epochs 300 --quiet & child=$!\n"
+                            "while [ ! -e " +
+                            shell_word(files / "m.checkpoint") +
+                            " ] && kill -0 $child; do sleep 0.01; done\n"
+                            "kill -INT $child; wait $child");
+  CHECK(run.code == 0);
+  CHECK(fs::exists(files / "m"));
 }

@@ -21,18 +21,21 @@
 #include <bahdanau/version.hpp>
 
 #include "cli/tool.hpp"
+#include "cli/trained.hpp"
 #include "support/catch.hpp"
 
 using bahdanau::ModelDescription;
 using bahdanau::SafetensorsFile;
 using bahdanau::SafetensorsWriter;
 using bahdanau::Vocabulary;
+using bahdanau::test::json_lines;
 using bahdanau::test::put;
 using bahdanau::test::Run;
 using bahdanau::test::run_shell;
 using bahdanau::test::run_tool;
 using bahdanau::test::shell_word;
 using bahdanau::test::TemporaryDirectory;
+using bahdanau::test::with_model;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
@@ -111,7 +114,7 @@ std::map<std::string, std::string> policies(const std::string& cell, const std::
 
 }  // namespace
 
-TEST_CASE("every golden model scores pairs as PyTorch does", "[cli][score][golden]") {
+TEST_CASE("every golden model scores pairs as PyTorch does", "[cli][score][golden][lstm]") {
   std::size_t cases = 0;
   for (const auto& entry : fs::directory_iterator(golden)) {
     const std::string name = entry.path().filename().string();
@@ -260,6 +263,34 @@ TEST_CASE("a bad line is an error with path and line, and what came before is wr
   CHECK(error("go\tv\xFF") == "expected UTF-8, got byte 0xff at offset 4");
 }
 
+TEST_CASE("a target of any length takes no more memory than --max-source allows", "[cli][score][error]") {
+  std::string target = "va";
+  for (int i = 0; i < 400'000; ++i) target += " !";
+  const Run run = with_model("score", "--data - --keep-going", "Go.\t" + target + "\nGo.\tva !\n");
+  CHECK(run.code == 1);
+  CHECK_THAT(run.err,
+             StartsWith("bahdanau: <stdin>:1: expected a target of at most 1000 tokens with its <eos>, got "
+                        "400002; --max-source allows more\n"));
+  CHECK(run.out == "\n" + with_model("score", "--data -", "Go.\tva !\n").out);
+}
+
+TEST_CASE("with --keep-going the pairs after a bad line are scored too", "[cli][score][error]") {
+  const std::string good = "I see him.\tJe le vois.\n", bad = "no tab here\n";
+  const Run alone = with_model("score", "--data -", good);
+  for (const std::string arguments : {"", "--batch 1"}) {
+    const Run run = with_model("score", "--data - --keep-going " + arguments, good + bad + good);
+    CHECK(run.code == 1);
+    CHECK(run.out == alone.out + "\n" + alone.out);
+    CHECK(run.err ==
+          "bahdanau: <stdin>:2: expected a source, a tab and a target, got a line without a tab\n"
+          "bahdanau: <stdin>: expected lines that can all be answered, got 1 of 3 that cannot\n");
+  }
+  const auto objects = json_lines(with_model("score", "--data - --keep-going --json", bad + good).out);
+  REQUIRE(objects.size() == 2);
+  CHECK(objects[0].contains("error"));
+  CHECK(objects[1].contains("score"));
+}
+
 TEST_CASE("standard input has a name in messages", "[cli][score][error]") {
   CHECK(error_of(score_input("go\n")) ==
         "bahdanau: <stdin>:1: expected a source, a tab and a target, got a line without a tab");
@@ -290,7 +321,7 @@ TEST_CASE("files that cannot be used are named", "[cli][score][error]") {
              ContainsSubstring("expected metadata \"format\""));
 }
 
-TEST_CASE("policies that the tool does not know are answered with the choices", "[cli][score][error]") {
+TEST_CASE("policies that the tool does not know are answered with the choices", "[cli][score][error][lstm]") {
   const TemporaryDirectory files;
   const fs::path path = files / "m";
   const auto error = [&](const std::string& cell, const std::string& score_name, const std::string& encoder) {

@@ -1,4 +1,5 @@
 // bahdanau train from outside: what it writes, what it says, what it refuses.
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -28,7 +29,10 @@ TEST_CASE("training writes a model, says what it read, and leaves no checkpoint"
   const Run run = train_in(files, "--epochs 3 --max-length 4");
   CHECK(run.code == 0);
   CHECK(run.out.empty());
-  CHECK_THAT(run.err, ContainsSubstring("pairs.tsv: 12 pairs, 8 rows cut to 4 tokens\n"));
+  CHECK_THAT(run.err, ContainsSubstring("pairs.tsv: 12 pairs\n"));
+  CHECK_THAT(run.err,
+             ContainsSubstring("bahdanau: warning: 8 of the training data's 24 rows were cut to 4 tokens"));
+  CHECK(run.err.find(" cut to ") == run.err.rfind(" cut to "));  // once
   CHECK_THAT(run.err, ContainsSubstring("vocabularies: "));
   CHECK_THAT(run.err, ContainsSubstring("gru, additive, unidirectional"));
   CHECK_THAT(run.err, ContainsSubstring("wrote " + (files / "m").string()));
@@ -41,7 +45,7 @@ TEST_CASE("training writes a model, says what it read, and leaves no checkpoint"
   CHECK(std::distance(fs::directory_iterator(files.path()), {}) == 2);
 }
 
-TEST_CASE("the settings reach the model file", "[cli][train]") {
+TEST_CASE("the settings reach the model file", "[cli][train][lstm]") {
   const TemporaryDirectory files;
   const Run run = train_in(files,
                            "--quiet --epochs 1 --cell lstm --score scaled_dot --layers 2 --hidden 6 "
@@ -56,7 +60,39 @@ TEST_CASE("the settings reach the model file", "[cli][train]") {
   CHECK(d.vocabularies.source.contains("Go."));
 }
 
-TEST_CASE("every combination of policies and every optimizer trains", "[cli][train]") {
+TEST_CASE("without --max-length nothing is cut, and the padded rule asks for one", "[cli][train]") {
+  const TemporaryDirectory files;
+  std::string long_row = "go";
+  for (int i = 0; i < 60; ++i) long_row += " on";
+  put(files / "long.tsv", long_row + "\tva\n" + long_row + " .\tva .\n");
+  const std::string command = "train --epochs 1 --data '" + (files / "long.tsv").string() + "' --model '" +
+                              (files / "m").string() + "'";
+  const Run run = run_tool(command);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, ContainsSubstring("long.tsv: 2 pairs\n"));  // and no row cut
+  CHECK(description(files / "m").vocabularies.text == bahdanau::TextOptions{});
+  CHECK_THAT(run_tool(command + " --max-length 50").err,
+             ContainsSubstring("2 of the training data's 4 rows were cut to 50 tokens;"));
+  const Run padded = run_tool(command + " --final-state padded");
+  CHECK(padded.code == 2);
+  CHECK(padded.err ==
+        "bahdanau: --final-state: expected a --max-length with padded, which steps over <pad> up to it, got "
+        "none; "
+        "see bahdanau train --help\n");
+}
+
+TEST_CASE("files beyond the limit of the shell are an error with a reason", "[cli][train][error]") {
+  const TemporaryDirectory files;
+  put(files / "pairs.tsv", "go .\tva !\nrun .\tcours !\n");
+  const Run run = run_shell("ulimit -f 40; \"$TOOL\" train --epochs 3 --min-frequency 1 --hidden 64 --data " +
+                            shell_word(files / "pairs.tsv") + " --model " + shell_word(files / "m"));
+  CHECK(run.code == 1);
+  CHECK_THAT(run.err, ContainsSubstring("warning: a checkpoint could not be written"));
+  CHECK_THAT(run.err, ContainsSubstring("File too large"));
+  CHECK_FALSE(std::filesystem::exists(files / "m"));
+}
+
+TEST_CASE("every combination of policies and every optimizer trains", "[cli][train][lstm]") {
   for (const std::string settings :
        {"--cell gru --score additive --encoder bidirectional", "--cell gru --score scaled_dot",
         "--cell lstm --score additive", "--cell lstm --score additive --encoder bidirectional",
@@ -171,8 +207,10 @@ TEST_CASE("a loss that is no number ends training with the last good model", "[c
   CHECK(run.code == 1);
   CHECK_THAT(run.err, StartsWith("bahdanau: training, ") && ContainsSubstring("finite") &&
                           ContainsSubstring("the model has the weights of epoch "));
-  REQUIRE(fs::exists(files / "m"));
-  CHECK(run_tool("translate --model " + shell_word(files / "m"), "I go.\n").code == 0);
+  // Its numbers are numbers, if large ones: what they give for other sentences may be none.
+  const auto model = bahdanau::SafetensorsFile::open(files / "m");
+  for (const auto& [name, tensor] : model.tensors())
+    for (const float number : model.read<float>(name)) REQUIRE(std::isfinite(number));
 }
 
 TEST_CASE("a training that blows up at once leaves no model", "[cli][train][error]") {
@@ -245,12 +283,14 @@ TEST_CASE("of an option that is given twice the last counts", "[cli][usage]") {
 
 TEST_CASE("training is told wrong things", "[cli][train][usage]") {
   for (const std::string arguments :
-       {"--cell rnn",         "--score dot", "--encoder both", "--tokens letters", "--final-state none",
-        "--embed 0",          "--hidden 0",  "--layers 0",     "--dropout 1",      "--dropout -1",
-        "--batch 0",          "--rate 0",    "--rate fast",    "--clip -1",        "--rate nan",
-        "--rate inf",         "--clip nan",  "--clip inf",     "--dropout nan",    "--label-smoothing nan",
-        "--max-length 65537", "--layers -2", "--max-length 0", "--epochs -1",      "--seed -1",
-        "--optimizer none",   "--nothing"}) {
+       {"--cell rnn",         "--score dot",      "--encoder both", "--tokens letters",
+        "--final-state none", "--embed 0",        "--hidden 0",     "--layers 0",
+        "--dropout 1",        "--dropout -1",     "--batch 0",      "--rate 0",
+        "--rate fast",        "--clip -1",        "--rate nan",     "--rate inf",
+        "--clip nan",         "--clip inf",       "--dropout nan",  "--label-smoothing nan",
+        "--max-length 65537", "--layers -2",      "--max-length 0", "--epochs -1",
+        "--seed -1",          "--optimizer none", "--nothing",      "--validation 0.5 --min-delta -1",
+        "--min-delta 1"}) {
     CAPTURE(arguments);
     const Run run = run_tool("train --data none --model none " + arguments);
     CHECK(run.code == 2);
@@ -267,6 +307,7 @@ TEST_CASE("training is told wrong things", "[cli][train][usage]") {
         "bahdanau: expected a command, got \"frobnicate\"; see bahdanau --help\n");
   const Run help = run_tool("train --help");
   CHECK(help.code == 0);
-  for (const char* text : {"--validation", "--resume", "--plot", "=250", "=64", "0.005", "=50"})
+  for (const char* text : {"--validation", "--min-delta", "Ctrl-C", "--resume", "--plot", "=250", "=64",
+                           "0.005", "[nothing is cut]"})
     CHECK_THAT(help.out, ContainsSubstring(text));
 }

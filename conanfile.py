@@ -53,6 +53,7 @@ class BahdanauConan(ConanFile):
     def build_requirements(self):
         if self._with_tests:
             self.test_requires("catch2/[>=2.13 <4]")
+            self.test_requires("rapidcheck/cci.20230815")
             self.test_requires("cli11/[>=2.1 <3]")
 
     def validate(self):

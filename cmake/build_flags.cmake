@@ -7,9 +7,10 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+set(bahdanau_warning_flags -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 add_library(bahdanau_warnings INTERFACE)
 target_compile_options(bahdanau_warnings INTERFACE
-  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>"
+  "$<$<COMPILE_LANGUAGE:CXX>:${bahdanau_warning_flags}>"
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${BAHDANAU_WERROR}>>:-Werror>
   # All but -Wpedantic: nvcc marks lines in what it hands to the host's compiler by a GCC extension.
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion>"

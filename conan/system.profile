@@ -21,4 +21,5 @@ nlohmann_json/3.11.2
 utf8proc/2.8.0
 thrust/1.17.2
 catch2/2.13.10
+rapidcheck/cci.20230815
 cli11/2.1.2

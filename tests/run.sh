@@ -1,20 +1,107 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds the tests and the examples, and runs them all. Arguments go to ctest.
-# BUILD_DIR says where to build (default build/tests). The Thrust backend is tested on all its systems; where there is
-# an nvcc, it builds the same tests for CUDA.
+# Installs what is missing, builds tests and runs them.
+#
+#   tests/run.sh [arguments for ctest]   what a newcomer runs, at most ten minutes on two cores: the CPU suite with one model
+#                                        for each policy, the README's example, the tool with one cell
+#   tests/run.sh --all                   what CI runs, at most an hour: everything once with plain flags (packages,
+#                                        documentation, Thrust's systems, nvcc where there is one), then the core of the
+#                                        suite and the README's example with -march=native and by clang++ 14 and 19, and
+#                                        the core under sanitizers
+#   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, 100,000 random cases,
+#                                        and fuzzing
+#
+# BUILD_DIR says where to build (default build/tests; other builds go beside it).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/tests}
-flags='-O2 -g0 -DNDEBUG'  # what users compile with; at -O1 the compiler contracts less, and hides mistakes
+mode=quick
+case ${1-} in
+  --all | --nightly)
+    mode=${1#--}
+    shift
+    ;;
+  --help | -h)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    exit
+    ;;
+esac
+ctest_arguments=("$@")
+examples=ON
+results=()
+failed=0
 
-thrust=()
-cuda=OFF
-if command -v nvcc >/dev/null; then cuda=ON; else thrust=(libthrust-dev); fi
-"$root/cmake/install_dependencies.sh" catch2 doxygen python3-venv libtbb-dev "${thrust[@]}"
-"$root/cmake/build.sh" "$root" "$build" \
-  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="$flags" -DBAHDANAU_BUILD_BENCHMARKS=OFF \
-  -DBAHDANAU_THRUST_TESTS='CPP;OMP;TBB' -DBAHDANAU_ENABLE_CUDA=$cuda \
-  -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
-cd "$build"
-exec ctest --output-on-failure --parallel "$(nproc)" "$@"
+seconds() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+# run_build name options... : builds in a folder of that name, runs the tests there, and notes how it went.
+run_build() {
+  local name=$1 folder=$build start=$SECONDS built outcome=passed
+  shift
+  [[ $name == quick ]] || folder=$build-$name
+  if [[ $mode != quick ]]; then echo "== $name"; fi
+  # -O2 is what users compile with: at -O1 the compiler contracts less, and hides mistakes.
+  if "$root/cmake/build.sh" "$root" "$folder" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_BENCHMARKS=OFF \
+    -DBAHDANAU_TEST_ONE_FILE=ON -DCMAKE_CXX_FLAGS_RELEASE='-O2 -g0 -DNDEBUG' "$@"; then
+    built=$((SECONDS - start)) start=$SECONDS
+    (cd "$folder" && ctest --output-on-failure --timeout 600 --parallel "$(nproc)" "${ctest_arguments[@]}") || outcome=FAILED
+  else
+    built=$((SECONDS - start)) start=$SECONDS
+    outcome='NOT BUILT'
+  fi
+  [[ $outcome == passed ]] || failed=1
+  results+=("$(printf '%-10s %-9s built in %6s, tested in %6s' "$name" "$outcome" "$(seconds $built)" \
+    "$(seconds $((SECONDS - start)))")")
+}
+
+# core name options... : the programs that other compilers, other flags and the sanitizers see; by night all of them.
+core() {
+  local scope=core cells=none
+  [[ $mode == all ]] || scope=suite cells=all
+  run_build "$@" -DBAHDANAU_TEST_SCOPE=$scope -DBAHDANAU_BUILD_EXAMPLES=$examples -DBAHDANAU_EXAMPLES=01_translate \
+    -DBAHDANAU_CLI_CELLS=$cells
+}
+
+packages=(catch2 librapidcheck-dev python3)
+if [[ $mode == quick ]]; then
+  "$root/cmake/install_dependencies.sh" "${packages[@]}"
+  run_build quick -DBAHDANAU_TEST_SCOPE=quick -DBAHDANAU_EXAMPLES=01_translate -DBAHDANAU_CLI_CELLS=gru
+else
+  packages+=(doxygen python3-venv libtbb-dev)
+  cuda=OFF
+  if command -v nvcc >/dev/null; then cuda=ON; else packages+=(libthrust-dev); fi
+  "$root/cmake/install_dependencies.sh" "${packages[@]}"
+  run_build plain -DBAHDANAU_NATIVE=OFF -DBAHDANAU_THRUST_TESTS='CPP;OMP;TBB' -DBAHDANAU_ENABLE_CUDA=$cuda \
+    -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
+  core native
+  for version in 14 19; do
+    "$root/cmake/install_dependencies.sh" clang-$version  # by itself: not every system has both
+    native=ON
+    [[ $version != 14 ]] || native=OFF  # one of the two as packages are compiled
+    if command -v clang++-$version >/dev/null; then
+      core clang-$version -DCMAKE_CXX_COMPILER=clang++-$version -DBAHDANAU_NATIVE="$native"
+    else
+      results+=("$(printf '%-10s %s' "clang-$version" "skipped: there is no clang++-$version")")
+    fi
+  done
+  # Programs are twenty times slower here: fewer random cases, and no trainings of minutes, which repeat what shorter
+  # ones do. By night those, too.
+  export BAHDANAU_PROPERTY_CASES=30
+  examples=OFF
+  if [[ $mode == all ]]; then ctest_arguments+=(--exclude-regex '[.]data$'); fi
+  core address -DBAHDANAU_SANITIZE=address,undefined -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
+  core thread -DBAHDANAU_SANITIZE=thread -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
+fi
+if [[ $mode == nightly ]]; then
+  start=$SECONDS outcome=passed
+  BAHDANAU_PROPERTY_CASES=100000 "$build-native/tests/bahdanau_test_property" || outcome=FAILED
+  results+=("$(printf '%-10s %-9s 100,000 random cases in %s' property "$outcome" "$(seconds $((SECONDS - start)))")")
+  [[ $outcome == passed ]] || failed=1
+  start=$SECONDS outcome=passed
+  "$root/tests/fuzz/run.sh" --minutes 10 || outcome=FAILED
+  results+=("$(printf '%-10s %-9s %s' fuzz "$outcome" "$(seconds $((SECONDS - start)))")")
+  [[ $outcome == passed ]] || failed=1
+fi
+
+echo
+printf '%s\n' "${results[@]}"
+exit $failed

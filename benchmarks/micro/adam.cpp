@@ -22,7 +22,7 @@ void measure_adam() {
     const double clipped = 0.5 * static_cast<double>(g[i]);  // after one step, m and v corrected are g and g²
     expected.push_back(static_cast<double>(w[i]) - 0.005 * clipped / (std::abs(clipped) + 1e-8));
   }
-  require_close("Adam", weights.data(), expected);
+  require_close("Adam", weights.read().data(), expected);
   print_row("clip + Adam", std::to_string(n) + " weights", nanoseconds(step) / static_cast<double>(n),
             "ns/weight");
 }

@@ -3,7 +3,7 @@
 
 int main() {
   using namespace benchmark;
-  const bd::blas::SingleThreaded keep_to_this_thread;  // as in a shard of a training batch
+  bd::blas::use_one_thread();  // as in a shard of a training batch
   measure_gemm();
   measure_gates();
   measure_additive();

@@ -25,7 +25,8 @@ class TrainTask : public Task {
   /// `threads` 0: all cores.
   TrainTask(const std::filesystem::path& model, const std::filesystem::path& batches, std::size_t threads = 0)
       : model_(Model::load(model)),
-        training_(model_, bd::Adam{.rate = adam_rate}, {.clip = clip_norm, .threads = threads}),
+        training_(model_, bd::Adam{.rate = adam_rate},
+                  {.clip = clip_norm, .threads = threads, .trim_memory = true}),
         batches_(read_batches(batches)) {}
 
   /// Nats of the first batch, before and after one step, both without dropout: the second number is only the

@@ -15,7 +15,12 @@ mkdir -p "$folder"
 cd "$folder"
 cp "$source/examples/data/eng-fra.tsv" .
 : >output.txt
-if [[ -n $program ]]; then "$program" | tee output.txt; fi
+if [[ -n $program ]]; then "$program" 2>errors.txt | tee output.txt || { cat errors.txt >&2 && exit 1; }; fi
+# The programs are compiled without optimisation: whoever trains so is told, once.
+if [[ $name == start ]] && (($(grep -c 'compiled without optimisation' errors.txt) != 1)); then
+  echo "expected one warning about a build without optimisation, got:" && cat errors.txt
+  exit 1
+fi
 if [[ -f $source/docs/$name.py ]] && command -v python3 >/dev/null; then python3 "$source/docs/$name.py" | tee -a output.txt; fi
 
 # is_part block file... : whether the block's lines stand in one of the files, one after the other.

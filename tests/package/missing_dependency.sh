@@ -46,3 +46,11 @@ expect 'a known component' "bahdanau has the component 'thrust' alone, not 'gpu'
 # CUDA without a toolkit, where this project's own tests are to be compiled with it.
 FROM=$SOURCE CUDACXX=/nowhere/nvcc expect nvcc 'BAHDANAU_ENABLE_CUDA needs nvcc: install the CUDA toolkit' \
   -DBAHDANAU_ENABLE_CUDA=ON -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
+
+# What the tests alone need.
+expect_of_tests() {
+  FROM=$SOURCE expect "$1" "The $2 need $1: install the Debian package $3 or the Conan package $4." \
+    -DCMAKE_DISABLE_FIND_PACKAGE_"$5"=ON -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
+}
+expect_of_tests Catch2 tests catch2 catch2 Catch2
+expect_of_tests RapidCheck 'property tests' librapidcheck-dev rapidcheck rapidcheck

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The README's commands for the include, to the letter, in a copy of the source tree and with an empty home.
+# The README's commands for the include, to the letter, in a copy of the source tree and with an empty home; then its
+# CMake file, with its program, in a folder of their own.
 set -euo pipefail
 
 export HOME=$PWD/home
@@ -12,3 +13,18 @@ cd source
 bash -euxc "$commands"
 ./own_loop | tee output.txt
 grep -q 'logits (4, 7, 10)' output.txt
+
+# What CMake makes of the file without a word about a build type must be compiled with optimisation, and print what the
+# README shows: this is the portable build, without -march=native.
+mkdir ../program
+cd ../program
+"$SOURCE/tests/package/readme_block.sh" 'The include' cmake >CMakeLists.txt
+{
+  printf '#ifndef __OPTIMIZE__\n#error "compiled without optimisation"\n#endif\n'
+  awk '/^```$/ && inside { exit } inside { print } /^```cpp$/ { inside = 1 }' "$SOURCE/README.md"
+} >main.cpp
+cp "$SOURCE/examples/data/eng-fra.tsv" .
+command=$(sed -n '1s/^# //p' CMakeLists.txt)
+[[ $command == cmake* ]] || { echo "expected the README's CMake file to begin with its command, got: $command" && exit 1; }
+bash -euxc "$command"
+"$SOURCE/tests/readme/output.sh" "$SOURCE/README.md" build/translate

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# readme_block.sh heading : prints the first block of shell commands below that heading of the README; fails if it has
-# more than five, or if there is none.
+# readme_block.sh heading [language] : prints the first block of that language (sh, unless it is given) below that heading
+# of the README; fails if there is none, and for more than five shell commands.
 set -euo pipefail
 
-block=$(awk -v heading="### $1" '$0 == heading { below = 1 } below && /^```$/ { exit } inside { print }
-                                 below && /^```sh$/ { inside = 1 }' "$SOURCE/README.md")
+language=${2-sh}
+block=$(awk -v heading="### $1" -v opening="\`\`\`$language" '
+  $0 == heading { below = 1 } inside && /^```$/ { exit } inside { print } below && $0 == opening { inside = 1 }
+  below && /^### / && $0 != heading { exit }' "$SOURCE/README.md")
 count=$(grep -c . <<<"$block" || true)
-if ((count == 0 || count > 5)); then
-  echo "README.md, $1: expected one to five commands, got $count" >&2
+if ((count == 0)) || [[ $language == sh && $count -gt 5 ]]; then
+  echo "README.md, $1: expected one to five commands, or lines of $language, got $count" >&2
   exit 1
 fi
 printf '%s\n' "$block"

@@ -13,7 +13,7 @@ same() {
   echo "$1: $2"
 }
 
-same 'the newest entry of CHANGELOG.md' "$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$SOURCE/CHANGELOG.md" | head -n 1)"
+same 'the newest entry of CHANGELOG.md' "$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' "$SOURCE/CHANGELOG.md" | head -n 1)"
 while IFS=: read -r file line text; do
   same "$file, line $line" "${text#bahdanau/}"
 done < <(cd "$SOURCE" && grep -noE 'bahdanau/[0-9]+\.[0-9]+\.[0-9]+' README.md docs/*.md)

@@ -1,5 +1,5 @@
-# The tests that run on any backend, in a few large files: the compiler reads the library and instantiates a model once
-# for several of them.
+# Several tests as one file: the compiler reads the library and instantiates a model once for all of them. And the list of
+# those that run on any backend.
 
 set(bahdanau_backend_tests
   autograd/cross_entropy autograd/dropout autograd/ops_error autograd/ops_value autograd/pointwise_gradient

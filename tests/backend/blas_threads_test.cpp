@@ -13,6 +13,7 @@
 #include <bahdanau/bahdanau.hpp>
 
 #include "support/catch.hpp"
+#include "support/child.hpp"
 #include "support/message.hpp"
 
 using namespace bahdanau;
@@ -154,4 +155,29 @@ TEST_CASE("a sentence has the same bits for any number of threads where OpenBLAS
     CHECK(other.log_probs == one.log_probs);
     CHECK(other.attention == one.attention);
   }
+}
+
+TEST_CASE("a fork waits for the products of other threads, so that the child can multiply",
+          "[backend][blas][fork]") {
+  // One long row and few columns: short products, and too long for buffers on the stack, so OpenBLAS's lock
+  // is held for much of the time.
+  const std::size_t k = 2000;
+  const std::vector<float> row(k, 1), matrix(8 * k, 1);
+  const auto first_of_product = [&] {
+    float c[8];  // no allocation: a sanitizer's has locks of its own
+    Portable::gemm(Transpose::no, Transpose::no, 1, 8, k, 1.0F, row.data(), k, matrix.data(), 8, 0.0F, c, 8);
+    return c[0];
+  };
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      while (!stop) first_of_product();
+    });
+  int well = 0;
+  for (int round = 0; round < 400 && well == round; ++round)
+    well += exit_code_of_child([&] { return first_of_product() == float(k) ? 0 : 1; }, 10) == 0;
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(well == 400);
 }

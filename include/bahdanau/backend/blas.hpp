@@ -23,6 +23,7 @@
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/core/fork.hpp>
 
 #ifndef HAVE_CBLAS
 #error "bahdanau: matrix products need a CBLAS; do not define XTENSOR_USE_FLENS_BLAS"
@@ -50,6 +51,8 @@ template <class T>
 void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, T alpha,
           const T* a, std::size_t lda, const T* b, std::size_t ldb, T beta, T* c, std::size_t ldc) {
   if (m == 0 || n == 0) return;
+  // OpenBLAS has a lock around its buffers, which a fork in the middle of a product would leave locked.
+  const bahdanau::detail::Forks::Postponed postponed;
   const auto op = [](Transpose t) { return t == Transpose::yes ? cxxblas::Trans : cxxblas::NoTrans; };
   using detail::extent;
   if (m == 1 && k > 0) {  // OpenBLAS's gemm would lay all of B out for this one row

@@ -131,7 +131,7 @@ TEST_CASE("the same translation gives the same text, and bad attention is refuse
 
 TEST_CASE("keys that are not as many as the tokens have numbers for labels", "[plot][terminal]") {
   Translation example = attention_example({"one", "two"}, {"x"});
-  for (const std::size_t more : {1, 2}) {  // two keys for three and for four tokens
+  for (const std::size_t more : {1U, 2U}) {  // two keys for three and for four tokens
     example.source.emplace_back("more");
     CAPTURE(more);
     const std::string text = heatmap_text(example, false);

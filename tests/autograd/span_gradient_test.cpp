@@ -57,6 +57,23 @@ TEST_CASE("scores of queries and keys pass the gradient check", "[ops][gradient]
   }
 }
 
+TEST_CASE("scores of rows with one another pass the gradient check", "[ops][gradient]") {
+  // A query that is one of its own keys gets both gradients.
+  for (const std::size_t width : {1U, 3U, 8U, 9U, 21U}) {
+    CAPTURE(width);
+    const Function additive = [](DoubleTape& tape, Inputs in) {
+      const Spans<Double> spans(tape, std::vector<Index>{0, 1, 0, 2}, std::vector<Index>{2, 3, 4, 2});
+      return additive_scores(in[0], in[0], in[1], spans.view());
+    };
+    CHECK(gradient_error(additive, {{4, width}, {1, width}}) <= gradient_tolerance);
+    const Function dot = [](DoubleTape& tape, Inputs in) {
+      const Spans<Double> spans(tape, std::vector<Index>{0, 1, 0, 2}, std::vector<Index>{2, 3, 4, 2});
+      return span_dot(in[0], in[0], spans.view());
+    };
+    CHECK(gradient_error(dot, {{4, width}}) <= gradient_tolerance);
+  }
+}
+
 TEST_CASE("the sum of values by weights passes the gradient check", "[ops][gradient]") {
   CHECK(span_error([](Inputs in, const auto& spans) { return span_sum(in[0], in[1], spans); },
                    {{pairs}, {keys, 5}}) <= gradient_tolerance);

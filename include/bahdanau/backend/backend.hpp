@@ -43,8 +43,9 @@ struct AnyTable {
 ///    `Store`, `Add` or `AddShared`, an input a pointer (one value a column) or a scalar (one for all);
 ///    `lanes.sum` and `lanes.max` reduce f over the columns, `lanes.any_above` looks for a value above a
 ///    limit among n, of which `Lanes::glance` are a good number. A backend may spread the columns over lanes,
-///    so a kernel that reads what another column wrote must not exist; `lanes.owns(c)` says whose column c
-///    is, and `lanes.for_columns(n, f)` calls f(c) for those of n that are a lane's own.
+///    so a kernel that reads what another column wrote must not exist, nor one map with two outputs in one
+///    place; `lanes.owns(c)` says whose column c is, and `lanes.for_columns(n, f)` calls f(c) for those of n
+///    that are a lane's own.
 /// 6. `column_sum(rows, cols, x, stride, out)` adds the sum of the rows of x, `stride` apart, to out.
 /// 7. `scatter_add(rows, cols, x, index, out)` adds row r of x to row `index[r]` of out; indices may repeat.
 /// 8. `tabulate(rows, cols, f, out)` stores `f(row, column)`.

@@ -94,13 +94,18 @@ Variable<B> additive_scores(const Variable<B>& query, const Variable<B>& keys, c
   if (query.gradient || keys.gradient || w.gradient)
     tape.record([=, &tape, place = tape.gradient_room(query), d_keys = tape.gradient_room(keys),
                  dw = tape.gradient_room(w)] {
-      // A gradient that takes the query's own place must wait until the query was read for the last time.
-      T* d_query = query.used_up ? tape.scratch(query.size()) : place;
-      if (query.used_up) B::fill(d_query, query.size(), T(0));
+      // A gradient that takes the query's own place must wait until the query was read for the last time. And
+      // one kernel must not add to one place by two of its outputs, as it would where queries are the keys.
+      const bool apart = query.used_up || place == d_keys;
+      T* d_query = apart ? tape.scratch(query.size()) : place;
+      if (apart) B::fill(d_query, query.size(), T(0));
       B::for_rows(spans.queries,
                   detail::AdditiveAdjointRow<T, View>{spans, width, query.value, keys.value, w.value,
                                                       score.gradient, d_query, d_keys, dw});
-      if (query.used_up) B::copy(d_query, query.size(), place);
+      if (query.used_up)
+        B::copy(d_query, query.size(), place);
+      else if (apart)
+        detail::map_elements<B>(query.size(), pointwise::Identity{}, Add<T>{place}, detail::input(d_query));
     });
   return score;
 }

@@ -3,8 +3,8 @@
 #include <concepts>
 #include <limits>
 
-#include <bahdanau/kernel/pointwise.hpp>
 #include <bahdanau/backend/xtensor.hpp>
+#include <bahdanau/kernel/pointwise.hpp>
 
 #include "support/catch.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/bahdanau.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 
 #include "support/catch.hpp"
 #include "support/compare.hpp"

@@ -228,8 +228,8 @@ class Tape {
     return deferred_;
   }
 
-  /// Forgets everything recorded; all variables of this tape become invalid. Returns whether arrays have moved
-  /// into larger pieces of memory, and left smaller ones behind.
+  /// Forgets everything recorded; all variables of this tape become invalid. Returns whether arrays have
+  /// moved into larger pieces of memory, and left smaller ones behind.
   bool reset() {
     steps_.clear();
     deferred_.clear();

@@ -21,9 +21,9 @@
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
 #include <bahdanau/backend/block_product.hpp>
-#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/backend/panel_product.hpp>
 #include <bahdanau/backend/simd.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 
 namespace bahdanau {
 

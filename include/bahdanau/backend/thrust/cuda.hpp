@@ -23,8 +23,8 @@
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
-#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/backend/thrust/system.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 
 namespace bahdanau::detail {
 

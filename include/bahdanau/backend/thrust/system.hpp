@@ -19,8 +19,8 @@
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
-#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 
 namespace bahdanau::detail {
 

@@ -64,8 +64,9 @@ struct Targeted<Avx512> {
 };
 #endif
 
-/// Calls body(level) with the instructions in use. `Body` is generic over the level, and best a struct or a
-/// lambda whose call is always inlined.
+/// Calls body(level) with the instructions in use. `Body` is generic over the level; under g++ its call must
+/// not be `always_inline` itself where functors lie behind it, as that hides them from `Targeted` (see
+/// lanes.hpp).
 template <class Body>
 void dispatch(const Body& body) {
 #if defined(__x86_64__)

@@ -3,7 +3,7 @@
 #include <concepts>
 #include <limits>
 
-#include <bahdanau/backend/pointwise.hpp>
+#include <bahdanau/kernel/pointwise.hpp>
 #include <bahdanau/backend/xtensor.hpp>
 
 #include "support/catch.hpp"

@@ -7,31 +7,15 @@
 #include <cstdint>
 #include <span>
 
-#include <bahdanau/backend/pointwise.hpp>
 #include <bahdanau/core/device.hpp>
+#include <bahdanau/core/transpose.hpp>
+#include <bahdanau/kernel/output.hpp>
+#include <bahdanau/kernel/pointwise.hpp>
 
 namespace bahdanau {
 
 /// Row numbers and token ids as the kernels read them.
 using Index = std::int32_t;
-
-/// Whether a matrix enters a product as it is stored or transposed.
-enum class Transpose : bool { no, yes };
-
-/// How a kernel writes: `Store` replaces, `Add` accumulates, `AddShared` accumulates where several rows of
-/// the same launch may meet.
-template <class T>
-struct Store {
-  T* data;
-};
-template <class T>
-struct Add {
-  T* data;
-};
-template <class T>
-struct AddShared {
-  T* data;
-};
 
 namespace detail {
 

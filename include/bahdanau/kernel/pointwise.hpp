@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 #include <bahdanau/core/device.hpp>
 
@@ -17,35 +18,53 @@ struct Values {
 template <class V, class... Rest>
 Values(V, Rest...) -> Values<V, 1 + sizeof...(Rest)>;
 
-// Unqualified calls find std:: for scalars and the vector type's own functions by argument-dependent look-up.
+// Inlined always, so that they become code of the level that their caller runs at. Unqualified calls find
+// std:: for scalars and the vector type's own functions by argument-dependent look-up.
 template <class V>
-BAHDANAU_HOST_DEVICE V exp(V x) {
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V exp(V x) {
   using std::exp;
   return exp(x);
 }
 template <class V>
-BAHDANAU_HOST_DEVICE V log(V x) {
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V log(V x) {
   using std::log;
   return log(x);
 }
 template <class V>
-BAHDANAU_HOST_DEVICE V sqrt(V x) {
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V sqrt(V x) {
   using std::sqrt;
   return sqrt(x);
 }
 template <class V>
-BAHDANAU_HOST_DEVICE V tanh(V x) {
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V tanh(V x) {
   using std::tanh;
   return tanh(x);
 }
+/// a b + c: for vectors one rounding, where the instructions have that. Formulas that add products use it, so
+/// that their bits do not depend on what a compiler fuses.
+template <class V>
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V multiply_add(V a, V b, V c) {
+  if constexpr (std::is_floating_point_v<V>)
+    return a * b + c;
+  else
+    return fma(a, b, c);
+}
+/// A product that stands in a sum on its own: it is rounded, and not fused with the sum.
+template <class V>
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V rounded_product(V a, V b) {
+  if constexpr (std::is_floating_point_v<V>)
+    return a * b;
+  else
+    return rounded(a * b);
+}
 /// 1 / (1 + e^-x); e^-x may overflow to infinity, which gives the right 0.
 template <class V>
-BAHDANAU_HOST_DEVICE V sigmoid(V x) {
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V sigmoid(V x) {
   return V(1) / (V(1) + pointwise::exp(-x));
 }
 /// a where the condition holds, b elsewhere; vectors of lanes bring their own.
 template <class V>
-BAHDANAU_HOST_DEVICE V select(bool condition, V a, V b) {
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V select(bool condition, V a, V b) {
   return condition ? a : b;
 }
 

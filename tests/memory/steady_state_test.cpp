@@ -1,5 +1,6 @@
 // Nothing is allocated once a training or a decoding has seen what it works on.
 #include <cerrno>
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
@@ -71,7 +72,11 @@ std::size_t in_steady_state() {
     }
   };
   for (int warm_up = 0; warm_up < 3; ++warm_up) epoch();
-  return allocations_of(epoch);
+  // The least of some epochs: a thread that had nothing to do so far, as the machine was busy, takes its
+  // workspace with its first product. What a step allocates, all epochs have.
+  auto least = allocations_of(epoch);
+  for (int more = 0; more < 4 && least > 0; ++more) least = std::min(least, allocations_of(epoch));
+  return least;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <bahdanau/kernel/dispatch.hpp>
@@ -30,7 +31,7 @@ class Lanes {
   template <class F, class... Arguments>
   [[gnu::always_inline]] void map(std::size_t n, F f, Arguments... arguments) const {
     constexpr std::size_t outputs = (std::size_t{is_output<Arguments>} + ...);
-    map_split(n, f, std::tuple<Arguments...>(arguments...), std::make_index_sequence<outputs>{},
+    map_split(n, f, std::tuple<Argument<Arguments>...>(arguments...), std::make_index_sequence<outputs>{},
               std::make_index_sequence<sizeof...(Arguments) - outputs>{});
   }
 
@@ -80,6 +81,10 @@ class Lanes {
   static constexpr bool is_output =
       std::same_as<A, Store<T>> || std::same_as<A, Add<T>> || std::same_as<A, AddShared<T>>;
 
+  /// An output as it is, an input as a pointer or a number.
+  template <class A>
+  using Argument = std::conditional_t<is_output<A>, A, std::conditional_t<std::is_pointer_v<A>, const T*, T>>;
+
   [[gnu::always_inline]] static Vector load(const T* data, std::size_t c) { return Vector::load(data + c); }
   [[gnu::always_inline]] static Vector load(T scalar, std::size_t) { return Vector(scalar); }
 
@@ -106,7 +111,7 @@ class Lanes {
         }
     alignas(64) T lanes[logical], before[logical];
     std::array<Buffer, sizeof...(Inputs)> buffers;
-    std::tuple<Inputs...> from(inputs...);
+    std::tuple<Argument<Inputs>...> from(inputs...);
     std::size_t count = logical;
     for (; c < n; c += logical) {
       if (n - c < logical) {

@@ -64,7 +64,7 @@ class Vector {
   };
 
   [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector() {}
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE explicit Vector(T x) { raw = Raw{} + x; }
+  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE explicit Vector(T x) { raw = x - Raw{}; }  // -0 stays -0
   [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector(const Vector& other) : raw(other.raw) {}
   [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector& operator=(const Vector& other) {
     raw = other.raw;

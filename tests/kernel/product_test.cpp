@@ -6,10 +6,11 @@
 #include <limits>
 #include <vector>
 
-#include <bahdanau/backend/xtensor.hpp>
+#include <bahdanau/kernel/product.hpp>
 
 #include "support/catch.hpp"
 #include "support/compare.hpp"
+#include "support/levels.hpp"
 #include "support/numbers.hpp"
 
 using bahdanau::Transpose;
@@ -20,7 +21,7 @@ namespace {
 
 template <class T>
 std::vector<T> packed(Transpose op, std::size_t k, std::size_t n, const std::vector<T>& b, std::size_t ldb) {
-  using Panels = bahdanau::detail::PanelProduct<T>;
+  using Panels = bahdanau::kernel::Panels<T>;
   std::vector<T> out(Panels::size(k, n), T(9));  // what is not written shows
   Panels::pack(op, k, n, b.data(), ldb, out.data());
   return out;
@@ -28,9 +29,11 @@ std::vector<T> packed(Transpose op, std::size_t k, std::size_t n, const std::vec
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a product with a packed matrix is the plain product", "[panels]", float, double) {
+TEMPLATE_TEST_CASE("a product with a packed matrix is the plain product", "[kernel][product]", float,
+                   double) {
   using T = TestType;
-  using Panels = bahdanau::detail::PanelProduct<T>;
+  const bahdanau::test::AtLevel at_level(GENERATE(from_range(bahdanau::test::levels())));
+  using Product = bahdanau::kernel::Product<T>;
   const Transpose op = GENERATE(Transpose::no, Transpose::yes);
   // tails of every kind, and a depth of more than one block
   for (const auto& [m, n, k] : std::vector<std::array<std::size_t, 3>>{
@@ -51,12 +54,12 @@ TEMPLATE_TEST_CASE("a product with a packed matrix is the plain product", "[pane
                      static_cast<double>(op == Transpose::yes ? b[j * ldb + p] : b[p * ldb + j]);
           expected[i * ldc + j] = static_cast<T>(total);
         }
-      Panels::multiply(m, n, k, {a.data(), k}, panels.data(),
-                       {what == 0   ? nullptr
-                        : what == 1 ? bias.data()
-                                    : c.data(),
-                        what == 2 ? ldc : 0},
-                       c.data(), ldc);
+      Product::with_panels(m, n, k, a.data(), k, panels.data(),
+                           {what == 0   ? nullptr
+                            : what == 1 ? bias.data()
+                                        : c.data(),
+                            what == 2 ? ldc : 0},
+                           c.data(), ldc);
       CAPTURE(m, n, k, what);
       CHECK(largest_difference(c.data(), expected.data(), c.size()) <
             (std::same_as<T, float> ? 5e-5 : 1e-12));
@@ -64,23 +67,26 @@ TEMPLATE_TEST_CASE("a product with a packed matrix is the plain product", "[pane
   }
 }
 
-TEMPLATE_TEST_CASE("a row of a packed product has the same bits in any company", "[panels]", float, double) {
+TEMPLATE_TEST_CASE("a row of a packed product has the same bits in any company", "[kernel][product]", float,
+                   double) {
   using T = TestType;
-  using Panels = bahdanau::detail::PanelProduct<T>;
+  const bahdanau::test::AtLevel at_level(GENERATE(from_range(bahdanau::test::levels())));
+  using Product = bahdanau::kernel::Product<T>;
   const std::size_t m = 37, n = 101, k = 530;
   const std::vector<T> a = numbers<T>(m * k, 1);
   const std::vector<T> panels = packed(Transpose::no, k, n, numbers<T>(k * n, 2), n);
   std::vector<T> all(m * n), alone(n);
-  Panels::multiply(m, n, k, {a.data(), k}, panels.data(), {}, all.data(), n);
+  Product::with_panels(m, n, k, a.data(), k, panels.data(), {}, all.data(), n);
   for (std::size_t row = 0; row < m; ++row) {
-    Panels::multiply(1, n, k, {a.data() + row * k, k}, panels.data(), {}, alone.data(), n);
+    Product::with_panels(1, n, k, a.data() + row * k, k, panels.data(), {}, alone.data(), n);
     CHECK(std::equal(alone.begin(), alone.end(), all.begin() + static_cast<std::ptrdiff_t>(row * n)));
   }
 }
 
-TEMPLATE_TEST_CASE("a product block by block is the plain product", "[panels]", float, double) {
+TEMPLATE_TEST_CASE("a product block by block is the plain product", "[kernel][product]", float, double) {
   using T = TestType;
-  using Panels = bahdanau::detail::PanelProduct<T>;
+  const bahdanau::test::AtLevel at_level(GENERATE(from_range(bahdanau::test::levels())));
+  using Product = bahdanau::kernel::Product<T>;
   const Transpose op_a = GENERATE(Transpose::no, Transpose::yes);
   const Transpose op_b = GENERATE(Transpose::no, Transpose::yes);
   // more than one block of rows, of columns and of the depth, and tails of each
@@ -103,8 +109,8 @@ TEMPLATE_TEST_CASE("a product block by block is the plain product", "[panels]", 
                 static_cast<double>(a[at(op_a, lda, i, p)]) * static_cast<double>(b[at(op_b, ldb, p, j)]);
           expected[i * ldc + j] = static_cast<T>(total);
         }
-      bahdanau::detail::BlockProduct<T, Panels>::multiply(op_a, op_b, m, n, k, a.data(), lda, b.data(), ldb,
-                                                          {onto ? c.data() : nullptr, ldc}, c.data(), ldc);
+      Product::multiply(op_a, op_b, m, n, k, a.data(), lda, b.data(), ldb, {onto ? c.data() : nullptr, ldc},
+                        c.data(), ldc);
       CAPTURE(m, n, k, onto);
       // k roundings of sums of normal numbers, most of them far smaller
       const double rounding = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -113,18 +119,22 @@ TEMPLATE_TEST_CASE("a product block by block is the plain product", "[panels]", 
   }
 }
 
-TEMPLATE_TEST_CASE("a square of numbers is turned in registers", "[panels]", float, double) {
-  using Vector = xsimd::batch<TestType>;
-  constexpr std::size_t size = Vector::size;
-  Vector rows[size];
-  alignas(64) TestType row[size];
-  for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j < size; ++j) row[j] = static_cast<TestType>(i * size + j);
-    rows[i] = Vector::load_aligned(row);
-  }
-  bahdanau::detail::SquareTranspose<Vector>::run(rows);
-  for (std::size_t i = 0; i < size; ++i) {
-    rows[i].store_aligned(row);
-    for (std::size_t j = 0; j < size; ++j) CHECK(row[j] == static_cast<TestType>(j * size + i));
+TEMPLATE_TEST_CASE("AVX2 and AVX-512 give the same bits", "[kernel][product][bits]", float, double) {
+  using T = TestType;
+  const Transpose op_a = GENERATE(Transpose::no, Transpose::yes);
+  const Transpose op_b = GENERATE(Transpose::no, Transpose::yes);
+  for (const auto& [m, n, k] :
+       std::vector<std::array<std::size_t, 3>>{{1, 1, 1}, {5, 97, 513}, {70, 130, 40}, {40, 7, 9}}) {
+    std::vector<std::vector<T>> results;
+    for (const bahdanau::Instructions level : bahdanau::test::levels()) {
+      if (level == bahdanau::Instructions::baseline) continue;  // has no fused instructions
+      const bahdanau::test::AtLevel at(level);
+      const std::vector<T> a = numbers<T>(m * k, 1), b = numbers<T>(n * k, 2);
+      std::vector<T>& c = results.emplace_back(numbers<T>(m * n, 3));
+      bahdanau::kernel::Product<T>::multiply(op_a, op_b, m, n, k, a.data(), op_a == Transpose::yes ? m : k,
+                                             b.data(), op_b == Transpose::yes ? k : n, {c.data(), n},
+                                             c.data(), n);
+    }
+    for (const auto& other : results) CHECK((other == results[0]));
   }
 }

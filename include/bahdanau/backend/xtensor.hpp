@@ -11,7 +11,6 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
-#include <tuple>
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
@@ -80,7 +79,7 @@ struct Xtensor {
 
   template <class Kernel>
   static void for_rows(std::size_t rows, const Kernel& row_kernel) {
-    kernel::dispatch(RowLoop<Kernel>{rows, row_kernel});
+    kernel::dispatch(kernel::RowLoop<T, Kernel>{rows, row_kernel});
   }
 
   static void column_sum(std::size_t rows, std::size_t cols, const T* x, std::size_t stride, T* out) {
@@ -97,24 +96,17 @@ struct Xtensor {
   }
 
   static double sum(std::size_t n, const T* x) {
-    return in_blocks(n, x, pointwise::Identity{}, [](const T* p) { return std::tuple(p); });
+    double total = 0;
+    kernel::dispatch(LongSum<pointwise::Identity, 1>{n, x, total});
+    return total;
   }
   static double sum_of_squares(std::size_t n, const T* x) {
-    return in_blocks(n, x, pointwise::Times{}, [](const T* p) { return std::tuple(p, p); });
+    double total = 0;
+    kernel::dispatch(LongSum<pointwise::Times, 2>{n, x, total});
+    return total;
   }
 
  private:
-  template <class Kernel>
-  struct RowLoop {
-    std::size_t rows;
-    const Kernel& row_kernel;
-    template <class Level>
-    [[gnu::always_inline, gnu::flatten]] void operator()(Level) const {
-      const Kernel own = row_kernel;  // whose members no store can change
-      for (std::size_t row = 0; row < rows; ++row) own(kernel::Lanes<T, Level>{}, row);
-    }
-  };
-
   /// Adds row r of x to row index[r] of out, or to out itself.
   struct AddRows {
     std::size_t rows, cols;
@@ -123,7 +115,7 @@ struct Xtensor {
     const Index* index;
     T* out;
     template <class Level>
-    [[gnu::always_inline]] void operator()(Level) const {
+    void operator()(Level) const {
       for (std::size_t row = 0; row < rows; ++row)
         kernel::Lanes<T, Level>{}.map(cols, pointwise::Identity{},
                                       Add<T>{out + (index ? static_cast<std::size_t>(index[row]) * cols : 0)},
@@ -131,19 +123,28 @@ struct Xtensor {
     }
   };
 
-  // Long sums in blocks whose totals are added in double: float would lose digits over millions of elements.
-  template <class F, class Inputs>
-  static double in_blocks(std::size_t n, const T* x, F f, Inputs inputs) {
-    double total = 0;
-    kernel::dispatch([&](auto level) __attribute__((always_inline)) {
+  /// Σ f(x, ...), x as often as f takes it. In blocks whose totals are added in double: float would lose
+  /// digits over millions of elements.
+  template <class F, std::size_t Inputs>
+  struct LongSum {
+    std::size_t n;
+    const T* x;
+    double& total;
+    template <class Level>
+    void operator()(Level) const {
       constexpr std::size_t block = 1024;
-      const kernel::Lanes<T, decltype(level)> lanes;
-      for (std::size_t begin = 0; begin < n; begin += block)
-        total += static_cast<double>(std::apply(
-            [&](auto... p) { return lanes.sum(std::min(block, n - begin), f, p...); }, inputs(x + begin)));
-    });
-    return total;
-  }
+      const kernel::Lanes<T, Level> lanes;
+      double sum = 0;
+      for (std::size_t begin = 0; begin < n; begin += block) {
+        const T* from = x + begin;
+        if constexpr (Inputs == 1)
+          sum += static_cast<double>(lanes.sum(std::min(block, n - begin), F{}, from));
+        else
+          sum += static_cast<double>(lanes.sum(std::min(block, n - begin), F{}, from, from));
+      }
+      total = sum;
+    }
+  };
 };
 
 static_assert(Backend<Xtensor<float>> && Backend<Xtensor<double>>);

@@ -16,6 +16,15 @@
 #include <bahdanau/kernel/output.hpp>
 #include <bahdanau/kernel/pointwise.hpp>
 
+// What stands between a loop over rows and a functor. g++ inlines all of it into `Targeted`, which is
+// flattened, and gives up where a function on the way asks to be inlined itself. clang++ flattens one call
+// deep, so each asks for it.
+#if defined(__clang__)
+#define BAHDANAU_GLUE [[gnu::always_inline, gnu::flatten]]
+#else
+#define BAHDANAU_GLUE
+#endif
+
 namespace bahdanau::kernel {
 
 /// See point 5 of the Backend contract.
@@ -29,7 +38,7 @@ class Lanes {
  public:
   /// Applies f to n columns. Arguments: the outputs (`Store`, `Add`, `AddShared`), then the inputs.
   template <class F, class... Arguments>
-  [[gnu::always_inline]] void map(std::size_t n, F f, Arguments... arguments) const {
+  BAHDANAU_GLUE void map(std::size_t n, F f, Arguments... arguments) const {
     constexpr std::size_t outputs = (std::size_t{is_output<Arguments>} + ...);
     map_split(n, f, std::tuple<Argument<Arguments>...>(arguments...), std::make_index_sequence<outputs>{},
               std::make_index_sequence<sizeof...(Arguments) - outputs>{});
@@ -37,7 +46,7 @@ class Lanes {
 
   /// Sum of f over n columns.
   template <class F, class... Inputs>
-  [[gnu::always_inline]] T sum(std::size_t n, F f, Inputs... inputs) const {
+  BAHDANAU_GLUE T sum(std::size_t n, F f, Inputs... inputs) const {
     const Vector zeros = Vector::unknown_zeros();
     return reduce<is_light<F>>(
         n, T(0), [&](const Vector& a, const Vector& b) { return a + rounded(b, zeros); },
@@ -46,7 +55,7 @@ class Lanes {
 
   /// Largest value of f over n columns; n must not be 0.
   template <class F, class... Inputs>
-  [[gnu::always_inline]] T max(std::size_t n, F f, Inputs... inputs) const {
+  BAHDANAU_GLUE T max(std::size_t n, F f, Inputs... inputs) const {
     const auto larger = [](const Vector& a, const Vector& b) { return select(a > b, a, b); };
     return reduce<false>(
         n, std::numeric_limits<T>::lowest(), larger, larger, [](T a, T b) { return std::max(a, b); }, f,
@@ -55,7 +64,7 @@ class Lanes {
 
   /// Whether one of n values is above the limit; quick for `glance` of them.
   static constexpr std::size_t glance = 4 * width;
-  [[gnu::always_inline]] bool any_above(std::size_t n, const T* x, T limit) const {
+  BAHDANAU_GLUE bool any_above(std::size_t n, const T* x, T limit) const {
     const Vector bound(limit);
     std::size_t c = 0;
     for (; c + glance <= n; c += glance)
@@ -69,7 +78,7 @@ class Lanes {
 
   /// Calls f(c) for the columns of n that this call works on: on the CPU for all of them, in order.
   template <class F>
-  [[gnu::always_inline]] void for_columns(std::size_t n, F f) const {
+  BAHDANAU_GLUE void for_columns(std::size_t n, F f) const {
     for (std::size_t c = 0; c < n; ++c) f(c);
   }
 
@@ -85,8 +94,8 @@ class Lanes {
   template <class A>
   using Argument = std::conditional_t<is_output<A>, A, std::conditional_t<std::is_pointer_v<A>, const T*, T>>;
 
-  [[gnu::always_inline]] static Vector load(const T* data, std::size_t c) { return Vector::load(data + c); }
-  [[gnu::always_inline]] static Vector load(T scalar, std::size_t) { return Vector(scalar); }
+  BAHDANAU_GLUE static Vector load(const T* data, std::size_t c) { return Vector::load(data + c); }
+  BAHDANAU_GLUE static Vector load(T scalar, std::size_t) { return Vector(scalar); }
 
   /// Whether a functor takes so little that sums wait for their additions: these have two chains.
   template <class F>
@@ -96,9 +105,8 @@ class Lanes {
   /// order is the same at all of them. The functor stands here once, as it may be large: the last columns
   /// come from a buffer, and lanes without a column are put back afterwards.
   template <bool Light, class Combine, class Merge, class CombineScalars, class F, class... Inputs>
-  [[gnu::always_inline, gnu::flatten]] static T reduce(std::size_t n, T start, Combine combine, Merge merge,
-                                                       CombineScalars combine_scalars, F f,
-                                                       Inputs... inputs) {
+  BAHDANAU_GLUE static T reduce(std::size_t n, T start, Combine combine, Merge merge,
+                                CombineScalars combine_scalars, F f, Inputs... inputs) {
     constexpr std::size_t chains = Light ? 2 : 1;
     Vector even[parts], odd[parts];
     for (std::size_t p = 0; p < parts; ++p) even[p] = odd[p] = Vector(start);
@@ -135,9 +143,8 @@ class Lanes {
     return lanes[0];
   }
   template <class Combine, class F, class From, std::size_t... I>
-  [[gnu::always_inline, gnu::flatten]] static void take(Vector (&sums)[parts], Combine combine, const F& f,
-                                                        const From& from, std::size_t c,
-                                                        std::index_sequence<I...>) {
+  BAHDANAU_GLUE static void take(Vector (&sums)[parts], Combine combine, const F& f, const From& from,
+                                 std::size_t c, std::index_sequence<I...>) {
     for (std::size_t p = 0; p < parts; ++p)
       sums[p] = combine(sums[p], f(load(std::get<I>(from), c + p * width)...));
   }
@@ -146,47 +153,46 @@ class Lanes {
   struct Buffer {
     alignas(64) T lanes[logical];
 
-    [[gnu::always_inline]] const T* move(const T* data, std::size_t c, std::size_t count) {
+    BAHDANAU_GLUE const T* move(const T* data, std::size_t c, std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) lanes[i] = data[c + i];
       for (std::size_t i = count; i < logical; ++i) lanes[i] = T(1);
       return lanes;
     }
-    [[gnu::always_inline]] T move(T scalar, std::size_t, std::size_t) { return scalar; }
+    BAHDANAU_GLUE T move(T scalar, std::size_t, std::size_t) { return scalar; }
     template <template <class> class Output>
-    [[gnu::always_inline]] Output<T> move(Output<T> out, std::size_t c, std::size_t count) {
+    BAHDANAU_GLUE Output<T> move(Output<T> out, std::size_t c, std::size_t count) {
       move(static_cast<const T*>(out.data), c, count);
       return {lanes};
     }
     template <template <class> class Output>
-    [[gnu::always_inline]] void put_back(Output<T> out, std::size_t c, std::size_t count) const {
+    BAHDANAU_GLUE void put_back(Output<T> out, std::size_t c, std::size_t count) const {
       for (std::size_t i = 0; i < count; ++i) out.data[c + i] = lanes[i];
     }
   };
   template <class Buffers, class All, std::size_t... I>
-  [[gnu::always_inline]] static All moved(Buffers& buffers, const All& all, std::size_t c, std::size_t count,
-                                          std::index_sequence<I...>) {
+  BAHDANAU_GLUE static All moved(Buffers& buffers, const All& all, std::size_t c, std::size_t count,
+                                 std::index_sequence<I...>) {
     return All(std::get<I>(buffers).move(std::get<I>(all), c, count)...);
   }
 
-  [[gnu::always_inline]] static void put(Store<T> out, std::size_t c, const Vector& v, const Vector&) {
+  BAHDANAU_GLUE static void put(Store<T> out, std::size_t c, const Vector& v, const Vector&) {
     v.store(out.data + c);
   }
   template <template <class> class Output>
-  [[gnu::always_inline]] static void put(Output<T> out, std::size_t c, const Vector& v, const Vector& zeros) {
+  BAHDANAU_GLUE static void put(Output<T> out, std::size_t c, const Vector& v, const Vector& zeros) {
     (Vector::load(out.data + c) + rounded(v, zeros)).store(out.data + c);
   }
 
   // A functor gives one vector, or `Values` of several.
-  [[gnu::always_inline]] static const Vector& pick(const Vector& v, std::size_t) { return v; }
+  BAHDANAU_GLUE static const Vector& pick(const Vector& v, std::size_t) { return v; }
   template <std::size_t Count>
-  [[gnu::always_inline]] static const Vector& pick(const pointwise::Values<Vector, Count>& v, std::size_t i) {
+  BAHDANAU_GLUE static const Vector& pick(const pointwise::Values<Vector, Count>& v, std::size_t i) {
     return v.value[i];
   }
 
   template <class F, class All, std::size_t... Out, std::size_t... In>
-  [[gnu::always_inline, gnu::flatten]] static void map_split(std::size_t n, const F& f, All all,
-                                                             std::index_sequence<Out...>,
-                                                             std::index_sequence<In...>) {
+  BAHDANAU_GLUE static void map_split(std::size_t n, const F& f, All all, std::index_sequence<Out...>,
+                                      std::index_sequence<In...>) {
     constexpr std::size_t outputs = sizeof...(Out);
     const Vector zeros = Vector::unknown_zeros();
     const All original = all;
@@ -205,4 +211,18 @@ class Lanes {
   }
 };
 
+/// Calls a row kernel for all rows.
+template <class T, class Kernel>
+struct RowLoop {
+  std::size_t rows;
+  const Kernel& row_kernel;
+  template <class Level>
+  BAHDANAU_GLUE void operator()(Level) const {
+    const Kernel own = row_kernel;  // whose members no store can change
+    for (std::size_t row = 0; row < rows; ++row) own(Lanes<T, Level>{}, row);
+  }
+};
+
 }  // namespace bahdanau::kernel
+
+#undef BAHDANAU_GLUE

@@ -29,7 +29,6 @@ struct Constants<float> {
   static constexpr float log[] = {0x1.55557a4298c23p-1F, 0x1.995e9b21fb6e8p-2F, 0x1.31e678441f240p-2F};
   static constexpr int mantissa = 23, bias = 127;
   static constexpr std::uint32_t root_half = 0x3f3504f3, reciprocal_root = 0x5f3759df;
-  static constexpr int root_steps = 3;
 };
 
 template <>
@@ -49,7 +48,6 @@ struct Constants<double> {
                                    0x1.2f0d8ef234f70p-3};
   static constexpr int mantissa = 52, bias = 1023;
   static constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcd, reciprocal_root = 0x5fe6eb50c7b537a9;
-  static constexpr int root_steps = 4;
 };
 
 /// c[0] + c[1] x + c[2] x² + ...
@@ -176,11 +174,15 @@ template <class T, std::size_t Bytes>
               root_up = sizeof(T) == 4 ? T(0x1.0p+24) : T(0x1.0p+54);
   const auto small = x < V(least * up);
   const V scaled = select(small, x * V(up), x);
-  // 1 / √x: a guess from the bits, then Newton's steps
+  // 1 / √x: a guess from the bits, then r (1 - h)^-1/2 = r (1 + h/2 + 3/8 h² + 5/16 h³ + ...), h = 1 - x r²
   V r;
   r.raw = (Raw)(C::reciprocal_root - ((RawUnsigned)scaled.raw >> 1));
-  const V half = V(T(0.5)) * scaled;
-  for (int i = 0; i < C::root_steps; ++i) r = r * fma(-(half * r), r, V(T(1.5)));
+  const auto refine = [&] {
+    const V h = fma(-(scaled * r), r, V(1));
+    r = fma(fma(fma(V(T(0.3125)), h, V(T(0.375))), h, V(T(0.5))) * h, r, r);
+  };
+  refine();  // to 7e-6
+  if constexpr (sizeof(T) == 8) refine();
   // √x = x / √x, and one step for what is left
   V root = scaled * r;
   root = fma(V(T(0.5)) * fma(-root, root, scaled), r, root);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <vector>
 
 #include <bahdanau/core/transpose.hpp>
@@ -23,6 +22,14 @@ struct Addend {
   std::size_t stride = 0;
 };
 
+/// Copies so many numbers with the vectors of a level.
+template <class Level, std::size_t Count, class T>
+[[gnu::always_inline]] inline void copy(const T* from, T* to) {
+  constexpr std::size_t width = std::min(Level::bytes / sizeof(T), Count);
+  using Part = Vector<T, width * sizeof(T)>;
+  for (std::size_t i = 0; i < Count; i += width) Part::load(from + i).store(to + i);
+}
+
 /// A matrix B [k, n] in panels of `columns` columns, each row by row; the last one is filled up with zeros.
 template <class T>
 class Panels {
@@ -37,10 +44,8 @@ class Panels {
   /// Lays B = op(b) out.
   static void pack(Transpose op, std::size_t k, std::size_t n, const T* b, std::size_t ldb, T* panels) {
     const std::size_t whole = n / columns * columns;
-    if (op == Transpose::no)
-      copy(k, whole, b, ldb, panels);
-    else if (whole > 0)
-      dispatch(TransposedCopy{k, whole, b, ldb, panels});
+    if (whole > 0 && op == Transpose::no) dispatch(Copy{k, whole, b, ldb, panels});
+    if (whole > 0 && op == Transpose::yes) dispatch(TransposedCopy{k, whole, b, ldb, panels});
     if (whole == n) return;
     T* last = panels + whole * k;
     std::fill_n(last, k * columns, T(0));
@@ -53,13 +58,20 @@ class Panels {
 
  private:
   /// Whole panels of B = b. A few rows at a time: whole rows would be as many streams as there are panels.
-  static void copy(std::size_t k, std::size_t n, const T* b, std::size_t ldb, T* panels) {
-    constexpr std::size_t some = 8;
-    for (std::size_t first = 0; first < k; first += some)
-      for (std::size_t j = 0; j < n; j += columns)
-        for (std::size_t p = first; p < std::min(first + some, k); ++p)
-          std::memcpy(panels + j * k + p * columns, b + p * ldb + j, columns * sizeof(T));
-  }
+  struct Copy {
+    std::size_t k, n;
+    const T* b;
+    std::size_t ldb;
+    T* panels;
+    template <class Level>
+    void operator()(Level) const {
+      constexpr std::size_t some = 8;
+      for (std::size_t first = 0; first < k; first += some)
+        for (std::size_t j = 0; j < n; j += columns)
+          for (std::size_t p = first; p < std::min(first + some, k); ++p)
+            copy<Level, columns>(b + p * ldb + j, panels + j * k + p * columns);
+    }
+  };
 
   /// Whole panels of B = bᵀ.
   struct TransposedCopy {
@@ -68,7 +80,7 @@ class Panels {
     std::size_t ldb;
     T* panels;
     template <class Level>
-    [[gnu::always_inline]] void operator()(Level) const {
+    void operator()(Level) const {
       using Vector = typename Level::template Vector<T>;
       constexpr std::size_t width = Vector::size;
       T* to = panels;
@@ -213,8 +225,7 @@ class Product {
         const std::size_t together = transpose_a == Transpose::no ? m : block_rows;
         for (std::size_t i = 0; i < m; i += together) {
           const std::size_t count = std::min(together, m - i);
-          if (transpose_a == Transpose::yes)
-            lay_out(kernels.rows, deep, count, a + p * lda + i, lda, block_a);
+          if (transpose_a == Transpose::yes) dispatch(LayOut{deep, count, a + p * lda + i, lda, block_a});
           multiply(kernels, count, some, deep,
                    transpose_a == Transpose::no ? rows_of(a + p, lda) : in_tiles(block_a, deep, kernels.rows),
                    in_panels(block_b, deep),
@@ -225,16 +236,23 @@ class Product {
   }
 
   /// Some columns of a [deep, count] as the rows of tiles.
-  static void lay_out(std::size_t height, std::size_t deep, std::size_t count, const T* a, std::size_t lda,
-                      T* tiles) {
-    const std::size_t whole = count / height * height;
-    for (std::size_t q = 0; q < deep; ++q) {
-      const T* from = a + q * lda;
-      for (std::size_t i = 0; i < whole; i += 4)
-        std::memcpy(tiles + i / height * height * deep + q * height + i % height, from + i, 4 * sizeof(T));
-      std::copy(from + whole, from + count, tiles + whole * deep + q * height);
+  struct LayOut {
+    std::size_t deep, count;
+    const T* a;
+    std::size_t lda;
+    T* tiles;
+    template <class Level>
+    void operator()(Level) const {
+      constexpr std::size_t height = TileKernels<T, Level>::rows;
+      const std::size_t whole = count / height * height;
+      for (std::size_t q = 0; q < deep; ++q) {
+        const T* from = a + q * lda;
+        for (std::size_t i = 0; i < whole; i += height)
+          copy<Level, height>(from + i, tiles + i * deep + q * height);
+        for (std::size_t i = whole; i < count; ++i) tiles[whole * deep + q * height + i - whole] = from[i];
+      }
     }
-  }
+  };
 
   /// Of this thread; kept, so that later products allocate nothing.
   enum class Kind { edge, block };

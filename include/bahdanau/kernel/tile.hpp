@@ -49,6 +49,7 @@ class TileKernels {
 
  private:
   static void run(std::size_t count, const Tile<T>& tile) {
+    if (count == rows) return kernel(0, tile.columns)(&tile);
     Tile<T> part = tile;
     while (count > 0) {
       std::size_t kind = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include <bahdanau/core/device.hpp>
 #include <bahdanau/kernel/rounding.hpp>
@@ -64,7 +65,7 @@ class Vector {
   };
 
   [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector() {}
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE explicit Vector(T x) { raw = x - Raw{}; }  // -0 stays -0
+  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE explicit Vector(T x) { broadcast(raw, x); }
   [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector(const Vector& other) : raw(other.raw) {}
   [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector& operator=(const Vector& other) {
     raw = other.raw;
@@ -156,8 +157,10 @@ class Vector {
 #if !defined(__clang__) && !defined(__NO_INLINE__) && !defined(__CUDACC__)
     asm("" : "+r"(zero));
 #endif
+    RawInteger zeros;
+    broadcast(zeros, zero);
     Vector out;
-    out.raw = (Raw)(RawInteger{} + zero);
+    out.raw = (Raw)zeros;
     return out;
   }
   /// x, which has been rounded: a product stays one, though something is added to it. g++ fuses whatever it
@@ -190,6 +193,15 @@ class Vector {
   Raw raw;
 
  private:
+  // By way of an array, which becomes one instruction: in a function that is not compiled for such vectors,
+  // g++ makes one for each lane of what is written as `Raw{} + x`.
+  template <class Wide, class Lane>
+  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE static void broadcast(Wide& wide, Lane x) {
+    Lane lanes[size];
+    for (std::size_t i = 0; i < size; ++i) lanes[i] = x;
+    std::memcpy(&wide, lanes, Bytes);
+  }
+
   // Halves are or-ed until a register of the processor is left.
   template <std::size_t Size, class Bits>
   [[gnu::always_inline]] static bool any_bit(const Bits& bits) {

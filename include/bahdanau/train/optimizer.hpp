@@ -17,7 +17,7 @@ namespace bahdanau {
 
 namespace pointwise {
 
-/// m' = β₁ m + (1 - β₁) g, v' = β₂ v + (1 - β₂) g², w' = keep w - rate m' / (√v' / root + ε), where rate and
+/// m' = β₁ m + (1 - β₁) g, v' = β₂ v + (1 - β₂) g², w' = keep w - rate m' / (root √v' + ε), where rate and
 /// root hold the bias corrections, and g is the clipped gradient.
 template <class T>
 struct AdamStep {
@@ -28,7 +28,8 @@ struct AdamStep {
     const V m_next = pointwise::multiply_add(V(beta1), m, pointwise::rounded_product(V(T(1) - beta1), g));
     const V v_next = pointwise::multiply_add(V(beta2), v, pointwise::rounded_product(V(T(1) - beta2) * g, g));
     const V moved = pointwise::multiply_add(
-        V(keep), w, -(V(rate) * m_next / (pointwise::sqrt(v_next) / V(root) + V(epsilon))));
+        V(keep), w,
+        -(V(rate) * m_next / pointwise::multiply_add(pointwise::sqrt(v_next), V(root), V(epsilon))));
     return {{moved, m_next, v_next}};
   }
 };
@@ -106,7 +107,7 @@ void adam_update(double rate, double beta1, double beta2, double epsilon, double
   using T = typename B::Scalar;
   const auto t = static_cast<double>(++state.steps);
   const double corrected_rate = rate / (1 - std::pow(beta1, t));
-  const double root = std::sqrt(1 - std::pow(beta2, t));
+  const double root = 1 / std::sqrt(1 - std::pow(beta2, t));
   const auto as = [](double x) { return static_cast<T>(x); };
   const pointwise::AdamStep<T> step{as(scale.clip), as(beta1),   as(beta2), as(corrected_rate),
                                     as(root),       as(epsilon), as(keep)};

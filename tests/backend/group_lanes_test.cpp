@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <bahdanau/backend/group_lanes.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/bahdanau.hpp>
 
 #include "support/catch.hpp"

@@ -117,9 +117,9 @@ struct Xtensor {
     template <class Level>
     void operator()(Level) const {
       for (std::size_t row = 0; row < rows; ++row)
-        kernel::Lanes<T, Level>{}.map(cols, pointwise::Identity{},
-                                      Add<T>{out + (index ? static_cast<std::size_t>(index[row]) * cols : 0)},
-                                      x + row * stride);
+        kernel::RowLanes<T, Level>{}.map(
+            cols, pointwise::Identity{},
+            Add<T>{out + (index ? static_cast<std::size_t>(index[row]) * cols : 0)}, x + row * stride);
     }
   };
 
@@ -133,7 +133,7 @@ struct Xtensor {
     template <class Level>
     void operator()(Level) const {
       constexpr std::size_t block = 1024;
-      const kernel::Lanes<T, Level> lanes;
+      const kernel::RowLanes<T, Level> lanes;
       double sum = 0;
       for (std::size_t begin = 0; begin < n; begin += block) {
         const T* from = x + begin;

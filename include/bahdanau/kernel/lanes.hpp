@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <bahdanau/kernel/dispatch.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/kernel/maths.hpp>
 #include <bahdanau/kernel/output.hpp>
 #include <bahdanau/kernel/pointwise.hpp>
@@ -211,6 +212,15 @@ class Lanes {
   }
 };
 
+/// The lanes that row kernels get. nvcc compiles a functor for the device whoever calls it, and knows no
+/// vectors there: in its files rows are computed number by number, and only products with vectors.
+template <class T, class Level>
+#if defined(__CUDACC__)
+using RowLanes = bahdanau::detail::GroupLanes<T, bahdanau::detail::SingleThread>;
+#else
+using RowLanes = Lanes<T, Level>;
+#endif
+
 /// Calls a row kernel for all rows.
 template <class T, class Kernel>
 struct RowLoop {
@@ -219,7 +229,7 @@ struct RowLoop {
   template <class Level>
   BAHDANAU_GLUE void operator()(Level) const {
     const Kernel own = row_kernel;  // whose members no store can change
-    for (std::size_t row = 0; row < rows; ++row) own(Lanes<T, Level>{}, row);
+    for (std::size_t row = 0; row < rows; ++row) own(RowLanes<T, Level>{}, row);
   }
 };
 

@@ -23,10 +23,10 @@ struct Constants<float> {
   static constexpr float round = 0x1.8p+23F;  // adding it leaves an integer in the lowest bits
   static constexpr float exp_lowest = -104.0F, exp_highest = 89.0F, tanh_highest = 10.0F;
   // e^r = 1 + r + r² P(r), to 3e-9
-  static constexpr float exp[] = {0x1.0000005235a72p-1F, 0x1.55548e350ca43p-3F, 0x1.55545d0241032p-5F,
-                                  0x1.123bdecb84d62p-7F, 0x1.6db4e99ae80cdp-10F};
+  static constexpr float exp[] = {0x1.000000p-1F, 0x1.55548ep-3F, 0x1.55545ep-5F, 0x1.123bdep-7F,
+                                  0x1.6db4eap-10F};
   // ln((1 + s) / (1 - s)) = 2 s + s³ Q(s²), to 2e-9
-  static constexpr float log[] = {0x1.55557a4298c23p-1F, 0x1.995e9b21fb6e8p-2F, 0x1.31e678441f240p-2F};
+  static constexpr float log[] = {0x1.55557ap-1F, 0x1.995e9cp-2F, 0x1.31e678p-2F};
   static constexpr int mantissa = 23, bias = 127;
   static constexpr std::uint32_t root_half = 0x3f3504f3, reciprocal_root = 0x5f3759df;
 };
@@ -52,8 +52,7 @@ struct Constants<double> {
 
 /// c[0] + c[1] x + c[2] x² + ...
 template <std::size_t I = 0, class V, std::size_t Count>
-[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V polynomial(const V& x,
-                                                                const typename V::Scalar (&c)[Count]) {
+[[gnu::always_inline]] inline V polynomial(const V& x, const typename V::Scalar (&c)[Count]) {
   if constexpr (I + 1 == Count)
     return V(c[I]);
   else
@@ -68,9 +67,9 @@ struct Exponent {
   using C = Constants<typename V::Scalar>;
   V shifted;  // n + C::round
 
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE V number() const { return shifted - V(C::round); }
+  [[gnu::always_inline]] V number() const { return shifted - V(C::round); }
   /// For exponents of normal numbers.
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE V power() const {
+  [[gnu::always_inline]] V power() const {
     const V one(1);
     V out;
     // The lowest bits are n, the others go out of the number.
@@ -81,7 +80,7 @@ struct Exponent {
 
 /// x = n ln 2 + r with |r| <= ln 2 / 2; gives n, and e^r - 1.
 template <class V>
-[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline V reduced_exp(const V& x, Exponent<V>& n) {
+[[gnu::always_inline]] inline V reduced_exp(const V& x, Exponent<V>& n) {
   using C = Constants<typename V::Scalar>;
   n.shifted = fma(x, V(C::log2_e), V(C::round));
   const V count = n.number();
@@ -93,7 +92,7 @@ template <class V>
 
 /// e^x; 0 and infinity where it is out of range, denormal numbers included.
 template <class T, std::size_t Bytes>
-[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline Vector<T, Bytes> exp(const Vector<T, Bytes>& x) {
+[[gnu::always_inline]] inline Vector<T, Bytes> exp(const Vector<T, Bytes>& x) {
   using V = Vector<T, Bytes>;
   using C = detail::Constants<T>;
   // Comparisons are false for NaN, which stays.
@@ -109,7 +108,7 @@ template <class T, std::size_t Bytes>
 
 /// tanh x = (e^2|x| - 1) / (e^2|x| + 1), with the sign of x.
 template <class T, std::size_t Bytes>
-[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline Vector<T, Bytes> tanh(const Vector<T, Bytes>& x) {
+[[gnu::always_inline]] inline Vector<T, Bytes> tanh(const Vector<T, Bytes>& x) {
   using V = Vector<T, Bytes>;
   using Raw = typename V::Raw;
   using RawInteger = typename V::RawInteger;
@@ -129,7 +128,7 @@ template <class T, std::size_t Bytes>
 
 /// ln x; NaN below 0.
 template <class T, std::size_t Bytes>
-[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline Vector<T, Bytes> log(const Vector<T, Bytes>& x) {
+[[gnu::always_inline]] inline Vector<T, Bytes> log(const Vector<T, Bytes>& x) {
   using V = Vector<T, Bytes>;
   using Raw = typename V::Raw;
   using RawUnsigned = typename V::RawUnsigned;
@@ -163,7 +162,7 @@ template <class T, std::size_t Bytes>
 
 /// √x; NaN below 0.
 template <class T, std::size_t Bytes>
-[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline Vector<T, Bytes> sqrt(const Vector<T, Bytes>& x) {
+[[gnu::always_inline]] inline Vector<T, Bytes> sqrt(const Vector<T, Bytes>& x) {
   using V = Vector<T, Bytes>;
   using Raw = typename V::Raw;
   using RawUnsigned = typename V::RawUnsigned;

@@ -64,10 +64,10 @@ class Vector {
     RawInteger raw;
   };
 
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector() {}
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE explicit Vector(T x) { broadcast(raw, x); }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector(const Vector& other) : raw(other.raw) {}
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector& operator=(const Vector& other) {
+  [[gnu::always_inline]] Vector() {}
+  [[gnu::always_inline]] explicit Vector(T x) { broadcast(raw, x); }
+  [[gnu::always_inline]] Vector(const Vector& other) : raw(other.raw) {}
+  [[gnu::always_inline]] Vector& operator=(const Vector& other) {
     raw = other.raw;
     return *this;
   }
@@ -79,80 +79,71 @@ class Vector {
   }
   [[gnu::always_inline]] void store(T* to) const { std::memcpy(to, &raw, Bytes); }
 
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector operator+(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Vector operator+(const Vector& a, const Vector& b) {
     Vector out;
     out.raw = a.raw + b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector operator-(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Vector operator-(const Vector& a, const Vector& b) {
     Vector out;
     out.raw = a.raw - b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector operator-(const Vector& a) {
+  [[gnu::always_inline]] friend Vector operator-(const Vector& a) {
     Vector out;
     out.raw = -a.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector operator*(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Vector operator*(const Vector& a, const Vector& b) {
     Vector out;
     out.raw = a.raw * b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector operator/(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Vector operator/(const Vector& a, const Vector& b) {
     Vector out;
     out.raw = a.raw / b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector& operator+=(const Vector& b) {
-    return *this = *this + b;
-  }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector& operator-=(const Vector& b) {
-    return *this = *this - b;
-  }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector& operator*=(const Vector& b) {
-    return *this = *this * b;
-  }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE Vector& operator/=(const Vector& b) {
-    return *this = *this / b;
-  }
+  [[gnu::always_inline]] Vector& operator+=(const Vector& b) { return *this = *this + b; }
+  [[gnu::always_inline]] Vector& operator-=(const Vector& b) { return *this = *this - b; }
+  [[gnu::always_inline]] Vector& operator*=(const Vector& b) { return *this = *this * b; }
+  [[gnu::always_inline]] Vector& operator/=(const Vector& b) { return *this = *this / b; }
 
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Mask operator>(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Mask operator>(const Vector& a, const Vector& b) {
     Mask out;
     out.raw = a.raw > b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Mask operator<(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Mask operator<(const Vector& a, const Vector& b) {
     Mask out;
     out.raw = a.raw < b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Mask operator>=(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Mask operator>=(const Vector& a, const Vector& b) {
     Mask out;
     out.raw = a.raw >= b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Mask operator<=(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Mask operator<=(const Vector& a, const Vector& b) {
     Mask out;
     out.raw = a.raw <= b.raw;
     return out;
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Mask operator==(const Vector& a, const Vector& b) {
+  [[gnu::always_inline]] friend Mask operator==(const Vector& a, const Vector& b) {
     Mask out;
     out.raw = a.raw == b.raw;
     return out;
   }
 
   /// a b + c.
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector fma(const Vector& a, const Vector& b,
-                                                                const Vector& c) {
+  [[gnu::always_inline]] friend Vector fma(const Vector& a, const Vector& b, const Vector& c) {
     Vector out(c);
     detail::multiply_add<T, Bytes>(out.raw, a.raw, b.raw);
     return out;
   }
 
   /// Zeros of which g++ does not know that they are.
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE static Vector unknown_zeros() {
+  [[gnu::always_inline]] static Vector unknown_zeros() {
     Integer zero = 0;
 #if !defined(__clang__) && !defined(__NO_INLINE__) && !defined(__CUDACC__)
     asm("" : "+r"(zero));
@@ -165,8 +156,7 @@ class Vector {
   }
   /// x, which has been rounded: a product stays one, though something is added to it. g++ fuses whatever it
   /// sees, also across functions; clang++ only within an expression, and so needs no zeros.
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector rounded(const Vector& x,
-                                                                    [[maybe_unused]] const Vector& zeros) {
+  [[gnu::always_inline]] friend Vector rounded(const Vector& x, [[maybe_unused]] const Vector& zeros) {
 #if defined(__clang__) || defined(__NO_INLINE__) || defined(__CUDACC__)
     return x;
 #else
@@ -175,13 +165,10 @@ class Vector {
     return out;
 #endif
   }
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector rounded(const Vector& x) {
-    return rounded(x, unknown_zeros());
-  }
+  [[gnu::always_inline]] friend Vector rounded(const Vector& x) { return rounded(x, unknown_zeros()); }
 
   /// a where the mask is set, b elsewhere.
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE friend Vector select(const Mask& mask, const Vector& a,
-                                                                   const Vector& b) {
+  [[gnu::always_inline]] friend Vector select(const Mask& mask, const Vector& a, const Vector& b) {
     Vector out;
     out.raw = mask.raw ? a.raw : b.raw;
     return out;
@@ -196,7 +183,7 @@ class Vector {
   // By way of an array, which becomes one instruction: in a function that is not compiled for such vectors,
   // g++ makes one for each lane of what is written as `Raw{} + x`.
   template <class Wide, class Lane>
-  [[gnu::always_inline]] BAHDANAU_HOST_DEVICE static void broadcast(Wide& wide, Lane x) {
+  [[gnu::always_inline]] static void broadcast(Wide& wide, Lane x) {
     Lane lanes[size];
     for (std::size_t i = 0; i < size; ++i) lanes[i] = x;
     std::memcpy(&wide, lanes, Bytes);

@@ -23,7 +23,7 @@
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
-#include <bahdanau/backend/group_lanes.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/backend/thrust/system.hpp>
 
 namespace bahdanau::detail {

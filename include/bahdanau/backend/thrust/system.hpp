@@ -19,7 +19,7 @@
 
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/backend/blas.hpp>
-#include <bahdanau/backend/group_lanes.hpp>
+#include <bahdanau/kernel/group_lanes.hpp>
 #include <bahdanau/core/error.hpp>
 
 namespace bahdanau::detail {

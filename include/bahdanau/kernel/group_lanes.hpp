@@ -8,8 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/device.hpp>
+#include <bahdanau/kernel/output.hpp>
+#include <bahdanau/kernel/pointwise.hpp>
 
 namespace bahdanau::detail {
 

@@ -58,7 +58,7 @@ class Lanes {
   template <class F, class... Inputs>
   BAHDANAU_GLUE T max(std::size_t n, F f, Inputs... inputs) const {
     const auto larger = [](const Vector& a, const Vector& b) { return select(a > b, a, b); };
-    return reduce<false>(
+    return reduce<is_light<F>>(
         n, std::numeric_limits<T>::lowest(), larger, larger, [](T a, T b) { return std::max(a, b); }, f,
         inputs...);
   }

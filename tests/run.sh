@@ -4,9 +4,9 @@
 #   tests/run.sh [arguments for ctest]   what a newcomer runs, at most ten minutes on two cores: the CPU suite with one model
 #                                        for each policy, the README's example, the tool with one cell
 #   tests/run.sh --all                   what CI runs, at most an hour: everything once with plain flags (packages,
-#                                        documentation, Thrust's systems, nvcc where there is one), then the core of the
-#                                        suite and the README's example with -march=native and by clang++ 14 and 19, and
-#                                        the core under sanitizers
+#                                        documentation, Thrust's systems, nvcc where there is one), the core of the suite
+#                                        at lower levels of instructions, then the core and the README's example with
+#                                        -march=native and by clang++ 14 and 19, and the core under sanitizers
 #   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, 100,000 random cases,
 #                                        and fuzzing
 #
@@ -54,6 +54,17 @@ run_build() {
     "$(seconds $((SECONDS - start)))")")
 }
 
+# at_level name level : the core of a build that is there once more, at a lower level of instructions.
+at_level() {
+  local start=$SECONDS outcome=passed
+  if [[ ! -d $build-$1/tests ]]; then return; fi
+  echo "== $1, $2"
+  (cd "$build-$1" && BAHDANAU_INSTRUCTIONS=$2 ctest --output-on-failure --timeout "$timeout" --parallel "$(nproc)" \
+    --tests-regex '^(backend|autograd|cell|score|model|decode|golden|train)$') || outcome=FAILED
+  [[ $outcome == passed ]] || failed=1
+  results+=("$(printf '%-10s %-9s tested in %6s' "$2" "$outcome" "$(seconds $((SECONDS - start)))")")
+}
+
 # core name options... : the programs that other compilers, other flags and the sanitizers see; by night all of them.
 core() {
   local scope=core cells=none
@@ -73,6 +84,9 @@ else
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
   run_build plain -DBAHDANAU_NATIVE=OFF -DBAHDANAU_THRUST_TESTS='CPP;OMP;TBB' -DBAHDANAU_ENABLE_CUDA=$cuda \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
+  # Those that the processor has.
+  if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then at_level plain avx2; fi
+  if grep -qw avx2 /proc/cpuinfo 2>/dev/null; then at_level plain baseline; fi
   core native
   for version in 14 19; do
     "$root/cmake/install_dependencies.sh" clang-$version  # by itself: not every system has both

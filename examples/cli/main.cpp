@@ -12,7 +12,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <bahdanau/backend/blas.hpp>
 #include <bahdanau/core/quote.hpp>
+#include <bahdanau/kernel/instructions.hpp>
 #include <bahdanau/version.hpp>
 
 #include "arguments.hpp"
@@ -26,12 +28,14 @@ constexpr int fine = 0, bad_input = 1, wrong_usage = 2;
 std::string version() {
   return "bahdanau " + bahdanau::detail::text(BAHDANAU_VERSION_MAJOR) + "." +
          bahdanau::detail::text(BAHDANAU_VERSION_MINOR) + "." +
-         bahdanau::detail::text(BAHDANAU_VERSION_PATCH);
+         bahdanau::detail::text(BAHDANAU_VERSION_PATCH) +
+         "\ninstructions: " + std::string(bahdanau::name(bahdanau::instructions())) +
+         "\nOpenBLAS's core: " + bahdanau::blas::core();
 }
 
 int run(int argc, char** argv) {
   CLI::App app("Recurrent encoder-decoder models with attention.", "bahdanau");
-  app.set_version_flag("--version", version());
+  app.set_version_flag("--version", [] { return version(); });
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 fine, 1 bad input or a file that cannot be used, 2 wrong usage,\n"

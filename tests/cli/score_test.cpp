@@ -380,7 +380,11 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
                               std::to_string(BAHDANAU_VERSION_PATCH);
   const Run run = run_tool("--version");
   CHECK(run.code == 0);
-  CHECK(run.out == "bahdanau " + version + "\n");
+  // The level of instructions follows the processor, and OpenBLAS's core its version.
+  CHECK(run.out == "bahdanau " + version + "\ninstructions: " + std::string(name(bahdanau::instructions())) +
+                       "\nOpenBLAS's core: " + bahdanau::blas::core() + "\n");
+  CHECK_THAT(run_shell("BAHDANAU_INSTRUCTIONS=mmx \"$TOOL\" --version").err,
+             ContainsSubstring("BAHDANAU_INSTRUCTIONS: expected"));
 }
 
 TEST_CASE("a reader that goes away ends the tool quietly; a full disk does not", "[cli][pipe]") {

@@ -1,6 +1,7 @@
 // Nothing is allocated once a training or a decoding has seen what it works on.
 #include <algorithm>
 #include <cerrno>
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string>

@@ -7,6 +7,7 @@
 #include <complex>  // which the bindings use and do not include
 #include <cstddef>
 #include <limits>
+#include <string>
 
 // The order matters: the configuration says that there is a CBLAS, without it the bindings multiply by hand.
 // Two products of the bindings' many: all of them would take half a second to compile.
@@ -30,6 +31,7 @@
 #endif
 
 extern "C" {
+char* openblas_get_corename();
 int openblas_get_num_threads();
 void openblas_set_num_threads(int count);
 }
@@ -93,6 +95,10 @@ class ThreadChoice {
 };
 
 }  // namespace detail
+
+/// The processor that OpenBLAS has chosen its kernels for. It knows those that are older than itself, and
+/// takes its oldest kernels ("Prescott") for others.
+inline std::string core() { return openblas_get_corename(); }
 
 /// Sets OpenBLAS to one thread for the rest of the process; the first product of `Xtensor` does it anyway.
 ///

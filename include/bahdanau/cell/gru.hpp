@@ -18,8 +18,8 @@ struct GruStep {
   BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V x_r, V x_z, V x_n, V u_r, V u_z, V u_n, V h) const {
     const V r = pointwise::sigmoid(x_r + u_r);
     const V z = pointwise::sigmoid(x_z + u_z);
-    const V n = pointwise::tanh(x_n + r * u_n);
-    return {{r, z, n, u_n, n + z * (h - n)}};
+    const V n = pointwise::tanh(pointwise::multiply_add(r, u_n, x_n));
+    return {{r, z, n, u_n, pointwise::multiply_add(z, h - n, n)}};
   }
 };
 
@@ -31,7 +31,7 @@ struct GruStepAdjoint {
     const V dn = dh_next * (V(1) - z);
     const V dz = dh_next * (h - n);
     // n = tanh(x_n + r u_n)
-    const V dx_n = dn * (V(1) - n * n);
+    const V dx_n = dn * pointwise::multiply_add(-n, n, V(1));
     // r = σ(x_r + u_r)
     const V dx_r = dx_n * u_n * r * (V(1) - r);
     // z = σ(x_z + u_z)

@@ -21,7 +21,7 @@ struct LstmStep {
     const V f = pointwise::sigmoid(x_f + b_f);
     const V g = pointwise::tanh(x_g + b_g);
     const V o = pointwise::sigmoid(x_o + b_o);
-    const V c_next = f * c + i * g;
+    const V c_next = pointwise::multiply_add(f, c, pointwise::rounded_product(i, g));
     return {{i, f, g, o, c_next, o * pointwise::tanh(c_next)}};
   }
 };
@@ -34,10 +34,10 @@ struct LstmStepAdjoint {
     // h' = o tanh c'; the tanh is computed again: cheaper than keeping it
     const V t = pointwise::tanh(c_next);
     const V d_o = dh_next * t;
-    const V dc = dc_next + dh_next * o * (V(1) - t * t);
+    const V dc = pointwise::multiply_add(dh_next * o, pointwise::multiply_add(-t, t, V(1)), dc_next);
     // c' = f c + i g; i, f, o = σ(.), g = tanh(.)
-    return {{dc * g * i * (V(1) - i), dc * c * f * (V(1) - f), dc * i * (V(1) - g * g), d_o * o * (V(1) - o),
-             dc * f}};
+    return {{dc * g * i * (V(1) - i), dc * c * f * (V(1) - f), dc * i * pointwise::multiply_add(-g, g, V(1)),
+             d_o * o * (V(1) - o), dc * f}};
   }
 };
 

@@ -25,7 +25,7 @@ struct AdditiveTermAdjoint {
   BAHDANAU_HOST_DEVICE Values<V, 3> operator()(V q, V k, V w, V ds) const {
     // s = w tanh(q + k); the tanh is computed again: cheaper than keeping one for each pair and unit
     const V t = pointwise::tanh(q + k);
-    const V d_sum = ds * w * (V(1) - t * t);
+    const V d_sum = ds * w * pointwise::multiply_add(-t, t, V(1));
     return {{d_sum, d_sum, ds * t}};
   }
 };

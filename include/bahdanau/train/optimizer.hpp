@@ -17,7 +17,7 @@ namespace bahdanau {
 
 namespace pointwise {
 
-/// m' = β₁ m + (1 - β₁) g, v' = β₂ v + (1 - β₂) g², w' = keep w - rate m' / (√v' / root + ε), where rate and
+/// m' = β₁ m + (1 - β₁) g, v' = β₂ v + (1 - β₂) g², w' = keep w - rate m' / (root √v' + ε), where rate and
 /// root hold the bias corrections, and g is the clipped gradient.
 template <class T>
 struct AdamStep {
@@ -25,9 +25,11 @@ struct AdamStep {
   template <class V>
   BAHDANAU_HOST_DEVICE Values<V, 3> operator()(V w, V m, V v, V gradient) const {
     const V g = V(clip) * gradient;
-    const V m_next = V(beta1) * m + V(T(1) - beta1) * g;
-    const V v_next = V(beta2) * v + V(T(1) - beta2) * g * g;
-    const V moved = V(keep) * w - V(rate) * m_next / (pointwise::sqrt(v_next) / V(root) + V(epsilon));
+    const V m_next = pointwise::multiply_add(V(beta1), m, pointwise::rounded_product(V(T(1) - beta1), g));
+    const V v_next = pointwise::multiply_add(V(beta2), v, pointwise::rounded_product(V(T(1) - beta2) * g, g));
+    const V moved = pointwise::multiply_add(
+        V(keep), w,
+        -(V(rate) * m_next / pointwise::multiply_add(pointwise::sqrt(v_next), V(root), V(epsilon))));
     return {{moved, m_next, v_next}};
   }
 };
@@ -38,8 +40,8 @@ struct SgdStep {
   T clip, rate, momentum;
   template <class V>
   BAHDANAU_HOST_DEVICE Values<V, 2> operator()(V w, V m, V gradient) const {
-    const V m_next = V(momentum) * m + V(clip) * gradient;
-    return {{w - V(rate) * m_next, m_next}};
+    const V m_next = pointwise::multiply_add(V(momentum), m, pointwise::rounded_product(V(clip), gradient));
+    return {{pointwise::multiply_add(V(-rate), m_next, w), m_next}};
   }
 };
 
@@ -50,9 +52,10 @@ struct AdadeltaStep {
   template <class V>
   BAHDANAU_HOST_DEVICE Values<V, 3> operator()(V w, V v, V u, V gradient) const {
     const V g = V(clip) * gradient;
-    const V v_next = V(rho) * v + V(T(1) - rho) * g * g;
+    const V v_next = pointwise::multiply_add(V(rho), v, pointwise::rounded_product(V(T(1) - rho) * g, g));
     const V d = pointwise::sqrt(u + V(epsilon)) / pointwise::sqrt(v_next + V(epsilon)) * g;
-    return {{w - V(rate) * d, v_next, V(rho) * u + V(T(1) - rho) * d * d}};
+    return {{pointwise::multiply_add(V(-rate), d, w), v_next,
+             pointwise::multiply_add(V(rho), u, pointwise::rounded_product(V(T(1) - rho) * d, d))}};
   }
 };
 
@@ -104,7 +107,7 @@ void adam_update(double rate, double beta1, double beta2, double epsilon, double
   using T = typename B::Scalar;
   const auto t = static_cast<double>(++state.steps);
   const double corrected_rate = rate / (1 - std::pow(beta1, t));
-  const double root = std::sqrt(1 - std::pow(beta2, t));
+  const double root = 1 / std::sqrt(1 - std::pow(beta2, t));
   const auto as = [](double x) { return static_cast<T>(x); };
   const pointwise::AdamStep<T> step{as(scale.clip), as(beta1),   as(beta2), as(corrected_rate),
                                     as(root),       as(epsilon), as(keep)};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -53,7 +54,7 @@ struct BestRow {
     const T top = lanes.max(cols, pointwise::Identity{}, row), largest = top > before ? top : before;
     T total = lanes.sum(cols, pointwise::ExpMinus{}, row, largest);
     if (!lanes.owns(0)) return;
-    if (first > 0) total += running[2 * r + 1] * pointwise::exp(before - largest);
+    if (first > 0) total = std::fma(running[2 * r + 1], pointwise::exp(before - largest), total);
     running[2 * r] = largest;
     running[2 * r + 1] = total;
     if (!last) return;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <bahdanau/autograd/tape.hpp>
 #include <bahdanau/autograd/variable.hpp>
@@ -28,7 +29,8 @@ BAHDANAU_HOST_DEVICE inline double shifted(double scalar, std::size_t) { return 
 
 /// A flat array as rows of a fixed length, so that a device has rows to spread.
 template <class F, class... Arguments>
-struct FlatKernel {
+class FlatKernel {
+ public:
   static constexpr std::size_t block = 4096;
   std::size_t n;
   F f;
@@ -36,8 +38,13 @@ struct FlatKernel {
 
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
-    const std::size_t begin = row * block, count = n - begin < block ? n - begin : block;
-    std::apply([&](auto... a) { lanes.map(count, f, shifted(a, begin)...); }, arguments);
+    map(lanes, row * block, std::index_sequence_for<Arguments...>{});
+  }
+
+ private:
+  template <class Lanes, std::size_t... I>
+  BAHDANAU_HOST_DEVICE void map(Lanes lanes, std::size_t begin, std::index_sequence<I...>) const {
+    lanes.map(n - begin < block ? n - begin : block, f, shifted(std::get<I>(arguments), begin)...);
   }
 };
 

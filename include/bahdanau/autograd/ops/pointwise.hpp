@@ -129,7 +129,7 @@ namespace pointwise {
 struct TanhDerivative {
   template <class V>
   BAHDANAU_HOST_DEVICE V operator()(V, V y, V dy) const {
-    return dy * (V(1) - y * y);
+    return dy * pointwise::multiply_add(-y, y, V(1));
   }
 };
 struct SigmoidDerivative {
@@ -168,7 +168,7 @@ struct Affine {
   T scale, shift;
   template <class V>
   BAHDANAU_HOST_DEVICE V operator()(V x) const {
-    return V(scale) * x + V(shift);
+    return pointwise::multiply_add(V(scale), x, V(shift));
   }
 };
 template <class T>

@@ -23,7 +23,7 @@ struct ExpMinus {
 struct ScaleShift {
   template <class V>
   BAHDANAU_HOST_DEVICE V operator()(V x, V a, V b) const {
-    return a * x + b;
+    return pointwise::multiply_add(a, x, b);
   }
 };
 /// y (dy - s), s = Σ y dy

@@ -38,10 +38,9 @@ class BahdanauConan(ConanFile):
         cmake_layout(self)
 
     def requirements(self):
-        # xtensor comes first: it names exact versions of xtl and xsimd, which the ranges then accept.
+        # xtensor comes first: it names an exact version of xtl, which the range then accepts.
         self.requires("xtensor/[>=0.24 <1]")
         self.requires("xtl/[>=0.7 <1]")
-        self.requires("xsimd/[>=8.1]")
         self.requires("xtensor-blas/[>=0.20 <1]")
         self.requires("openblas/[>=0.3.20 <1]")
         self.requires("utf8proc/[>=2.6 <3]")

@@ -81,8 +81,6 @@ bahdanau_find(xtl TARGETS xtl xtl::xtl HEADER xtl/xtl_config.hpp
               DEBIAN xtl-dev CONAN xtl)
 bahdanau_find(xtensor VERSION 0.24 TARGETS xtensor xtensor::xtensor HEADER xtensor/xtensor_config.hpp
               DEBIAN libxtensor-dev CONAN xtensor)
-bahdanau_find(xsimd TARGETS xsimd xsimd::xsimd HEADER xsimd/xsimd.hpp
-              DEBIAN libxsimd-dev CONAN xsimd)
 # Only its headers: its CMake package insists on whatever BLAS and LAPACK come first, and would link them before OpenBLAS.
 bahdanau_find(xtensor-blas NO_PACKAGE HEADER xflens/cxxblas/cxxblas.cxx
               DEBIAN libxtensor-blas-dev CONAN xtensor-blas)

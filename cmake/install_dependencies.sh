@@ -4,7 +4,7 @@
 set -euo pipefail
 
 # xtl comes with libxtensor-dev, under different names.
-packages=(libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev nlohmann-json3-dev libutf8proc-dev
+packages=(libxtensor-dev libxtensor-blas-dev libopenblas-dev nlohmann-json3-dev libutf8proc-dev
   libcli11-dev "$@")
 command -v cmake >/dev/null || packages+=(cmake)
 command -v ninja >/dev/null || packages+=(ninja-build)

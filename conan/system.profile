@@ -14,7 +14,6 @@ build_type=Release
 [platform_requires]
 xtensor/0.24.3
 xtl/0.7.2
-xsimd/8.1.0
 xtensor-blas/0.20.0
 openblas/0.3.21
 nlohmann_json/3.11.2

@@ -78,7 +78,7 @@ if [[ $mode == quick ]]; then
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
   run_build quick -DBAHDANAU_TEST_SCOPE=quick -DBAHDANAU_EXAMPLES=01_translate -DBAHDANAU_CLI_CELLS=gru
 else
-  packages+=(doxygen python3-venv libtbb-dev)
+  packages+=(doxygen python3-venv libtbb-dev libxsimd-dev)  # the latter for programs that use xtensor with it
   cuda=OFF
   if command -v nvcc >/dev/null; then cuda=ON; else packages+=(libthrust-dev); fi
   "$root/cmake/install_dependencies.sh" "${packages[@]}"

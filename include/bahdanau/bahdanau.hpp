@@ -2,6 +2,9 @@
 // This header includes the whole library but the GPU backend; each header also stands alone.
 #pragma once
 
+#if !defined(__GNUC__)
+#error "bahdanau needs g++ or clang++: its kernels are written with their vectors"
+#endif
 #if __cplusplus < 202002L
 #error "bahdanau needs C++20: compile with -std=c++20 or later"
 #endif

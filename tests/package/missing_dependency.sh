@@ -29,7 +29,6 @@ expect_dependency() {
 
 expect_dependency xtl xtl xtl-dev xtl
 expect_dependency xtensor 'xtensor 0.24 or later' libxtensor-dev xtensor
-expect_dependency xsimd xsimd libxsimd-dev xsimd
 expect_dependency xtensor-blas xtensor-blas libxtensor-blas-dev xtensor-blas
 expect_dependency OpenBLAS OpenBLAS libopenblas-dev openblas
 expect_dependency utf8proc utf8proc libutf8proc-dev utf8proc

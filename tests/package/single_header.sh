@@ -18,7 +18,7 @@ std::size_t size_in_the_other_file() { return bahdanau::Vocabulary::numbered(7).
 CPP
 libraries=(-lopenblas -lutf8proc -pthread)
 if command -v pkg-config >/dev/null; then
-  read -ra libraries <<<"$(pkg-config --cflags --libs xtensor xsimd openblas libutf8proc) -pthread"
+  read -ra libraries <<<"$(pkg-config --cflags --libs xtensor openblas libutf8proc) -pthread"
 fi
 set -x
 "$CXX" -std=c++20 -O0 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror main.cpp other.cpp "${libraries[@]}" -o main

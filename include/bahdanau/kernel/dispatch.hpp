@@ -70,16 +70,15 @@ struct Targeted<Avx512> {
 template <class Body>
 void dispatch(const Body& body) {
 #if defined(__x86_64__)
-  switch (instructions()) {
-    case Instructions::avx512:
-      return Targeted<Avx512>::run(body);
-    case Instructions::avx2:
-      return Targeted<Avx2>::run(body);
-    case Instructions::baseline:
-      break;
-  }
-#endif
+  // Levels below the file's own flags do not exist: `instructions()` never says them.
+  if constexpr (detail::own_instructions <= Instructions::baseline)
+    if (instructions() == Instructions::baseline) return Targeted<Baseline>::run(body);
+  if constexpr (detail::own_instructions <= Instructions::avx2)
+    if (instructions() == Instructions::avx2) return Targeted<Avx2>::run(body);
+  Targeted<Avx512>::run(body);
+#else
   Targeted<Baseline>::run(body);
+#endif
 }
 
 }  // namespace bahdanau::kernel

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <limits>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -29,38 +27,40 @@
 namespace bahdanau::kernel {
 
 /// See point 5 of the Backend contract.
+///
+/// Written to be compiled often, once for each functor and level: arguments lie in arrays rather than in
+/// tuples, and the functor, which may be large, stands once in each loop.
 template <class T, class Level>
 class Lanes {
   using Vector = typename Level::template Vector<T>;
   static constexpr std::size_t width = Vector::size;
-  // Sums and largest values are taken over so many lanes, as one vector or as several parts of one.
-  static constexpr std::size_t logical = 64 / sizeof(T), parts = logical / width;
+  // Sums and largest values are taken over 64 bytes of lanes, as one vector or as several parts, so that they
+  // have the same order at every level.
+  static constexpr std::size_t lanes_of_sum = 64 / sizeof(T), parts = lanes_of_sum / width;
 
  public:
   /// Applies f to n columns. Arguments: the outputs (`Store`, `Add`, `AddShared`), then the inputs.
   template <class F, class... Arguments>
   BAHDANAU_GLUE void map(std::size_t n, F f, Arguments... arguments) const {
-    constexpr std::size_t outputs = (std::size_t{is_output<Arguments>} + ...);
-    map_split(n, f, std::tuple<Argument<Arguments>...>(arguments...), std::make_index_sequence<outputs>{},
-              std::make_index_sequence<sizeof...(Arguments) - outputs>{});
+    constexpr std::size_t outputs =
+        (std::size_t{kind<Arguments> == Kind::store || kind<Arguments> == Kind::add} + ...);
+    map_columns(n, f, {place(arguments)...}, {number(arguments)...}, Kinds<kind<Arguments>...>{},
+                std::make_index_sequence<outputs>{},
+                std::make_index_sequence<sizeof...(Arguments) - outputs>{});
   }
 
   /// Sum of f over n columns.
   template <class F, class... Inputs>
   BAHDANAU_GLUE T sum(std::size_t n, F f, Inputs... inputs) const {
-    const Vector zeros = Vector::unknown_zeros();
-    return reduce<is_light<F>>(
-        n, T(0), [&](const Vector& a, const Vector& b) { return a + rounded(b, zeros); },
-        [](const Vector& a, const Vector& b) { return a + b; }, [](T a, T b) { return a + b; }, f, inputs...);
+    return reduce<Sum>(n, f, {place(inputs)...}, {number(inputs)...}, Kinds<kind<Inputs>...>{},
+                       std::index_sequence_for<Inputs...>{});
   }
 
   /// Largest value of f over n columns; n must not be 0.
   template <class F, class... Inputs>
   BAHDANAU_GLUE T max(std::size_t n, F f, Inputs... inputs) const {
-    const auto larger = [](const Vector& a, const Vector& b) { return select(b > a, b, a); };  // not NaN
-    return reduce<is_light<F>>(
-        n, std::numeric_limits<T>::lowest(), larger, larger, [](T a, T b) { return std::max(a, b); }, f,
-        inputs...);
+    return reduce<Largest>(n, f, {place(inputs)...}, {number(inputs)...}, Kinds<kind<Inputs>...>{},
+                           std::index_sequence_for<Inputs...>{});
   }
 
   /// Whether one of n values is above the limit; quick for `glance` of them.
@@ -69,8 +69,8 @@ class Lanes {
     const Vector bound(limit);
     std::size_t c = 0;
     for (; c + glance <= n; c += glance)
-      if (any((load(x, c) > bound) | (load(x, c + width) > bound) | (load(x, c + 2 * width) > bound) |
-              (load(x, c + 3 * width) > bound)))
+      if (any((Vector::load(x + c) > bound) | (Vector::load(x + c + width) > bound) |
+              (Vector::load(x + c + 2 * width) > bound) | (Vector::load(x + c + 3 * width) > bound)))
         return true;
     for (; c < n; ++c)
       if (x[c] > limit) return true;
@@ -87,107 +87,42 @@ class Lanes {
   constexpr bool owns(std::size_t) const { return true; }
 
  private:
+  // What an argument is.
+  enum class Kind { store, add, column, scalar };
+  template <Kind...>
+  struct Kinds {};
   template <class A>
-  static constexpr bool is_output =
-      std::same_as<A, Store<T>> || std::same_as<A, Add<T>> || std::same_as<A, AddShared<T>>;
-
-  /// An output as it is, an input as a pointer or a number.
-  template <class A>
-  using Argument = std::conditional_t<is_output<A>, A, std::conditional_t<std::is_pointer_v<A>, const T*, T>>;
-
-  BAHDANAU_GLUE static Vector load(const T* data, std::size_t c) { return Vector::load(data + c); }
-  BAHDANAU_GLUE static Vector load(T scalar, std::size_t) { return Vector(scalar); }
-
-  /// Whether a functor takes so little that sums wait for their additions: these have two chains.
-  template <class F>
-  static constexpr bool is_light = std::same_as<F, pointwise::Identity> || std::same_as<F, pointwise::Times>;
-
-  /// Combines f of all columns, lane by lane and then the lanes. `logical` lanes at every level, so that the
-  /// order is the same at all of them. The functor stands here once, as it may be large: the last columns
-  /// come from a buffer, and lanes without a column are put back afterwards.
-  template <bool Light, class Combine, class Merge, class CombineScalars, class F, class... Inputs>
-  BAHDANAU_GLUE static T reduce(std::size_t n, T start, Combine combine, Merge merge,
-                                CombineScalars combine_scalars, F f, Inputs... inputs) {
-    constexpr std::size_t chains = Light ? 2 : 1;
-    Vector even[parts], odd[parts];
-    for (std::size_t p = 0; p < parts; ++p) even[p] = odd[p] = Vector(start);
-    std::size_t c = 0;
-    if constexpr (Light)
-      for (; c + 2 * logical <= n; c += 2 * logical)
-        for (std::size_t p = 0; p < parts; ++p) {
-          even[p] = combine(even[p], f(load(inputs, c + p * width)...));
-          odd[p] = combine(odd[p], f(load(inputs, c + logical + p * width)...));
-        }
-    alignas(64) T lanes[logical], before[logical];
-    std::array<Buffer, sizeof...(Inputs)> buffers;
-    std::tuple<Argument<Inputs>...> from(inputs...);
-    std::size_t count = logical;
-    for (; c < n; c += logical) {
-      if (n - c < logical) {
-        count = n - c;
-        for (std::size_t p = 0; p < parts; ++p) even[p].store(before + p * width);
-        from = moved(buffers, from, c, count, std::index_sequence_for<Inputs...>{});
-        c = 0;
-        n = 0;  // which ends the loop
-      }
-      take(even, combine, f, from, c, std::index_sequence_for<Inputs...>{});
-    }
-    for (std::size_t p = 0; p < parts; ++p) even[p].store(lanes + p * width);
-    for (std::size_t lane = count; lane < logical; ++lane) lanes[lane] = before[lane];
-    if constexpr (chains == 2)
-      for (std::size_t p = 0; p < parts; ++p)
-        merge(Vector::load(lanes + p * width), odd[p]).store(lanes + p * width);
-    // The upper half onto the lower one, until one lane is left: fewer steps that wait for one another.
-    for (std::size_t half = logical / 2; half > 0; half /= 2)
-      for (std::size_t lane = 0; lane < half; ++lane)
-        lanes[lane] = combine_scalars(lanes[lane], lanes[lane + half]);
-    return lanes[0];
-  }
-  template <class Combine, class F, class From, std::size_t... I>
-  BAHDANAU_GLUE static void take(Vector (&sums)[parts], Combine combine, const F& f, const From& from,
-                                 std::size_t c, std::index_sequence<I...>) {
-    for (std::size_t p = 0; p < parts; ++p)
-      sums[p] = combine(sums[p], f(load(std::get<I>(from), c + p * width)...));
-  }
-
-  /// The last columns of an argument, filled up with 1: a value that no formula divides by or overflows on.
-  struct Buffer {
-    alignas(64) T lanes[logical];
-
-    BAHDANAU_GLUE const T* move(const T* data, std::size_t c, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) lanes[i] = data[c + i];
-      for (std::size_t i = count; i < logical; ++i) lanes[i] = T(1);
-      return lanes;
-    }
-    BAHDANAU_GLUE T move(T scalar, std::size_t, std::size_t) { return scalar; }
-    template <template <class> class Output>
-    BAHDANAU_GLUE Output<T> move(Output<T>, std::size_t, std::size_t) {
-      for (T& lane : lanes) lane = T(0);  // which is added to
-      return {lanes};
-    }
-    BAHDANAU_GLUE void put_back(Store<T> out, std::size_t c, std::size_t count) const {
-      for (std::size_t i = 0; i < count; ++i) out.data[c + i] = lanes[i];
-    }
-    // Added here and not in the buffer: two outputs may have the same place.
-    template <template <class> class Output>
-    BAHDANAU_GLUE void put_back(Output<T> out, std::size_t c, std::size_t count) const {
-      for (std::size_t i = 0; i < count; ++i) out.data[c + i] += lanes[i];
-    }
-  };
-  template <class Buffers, class All, std::size_t... I>
-  BAHDANAU_GLUE static All moved(Buffers& buffers, const All& all, std::size_t c, std::size_t count,
-                                 std::index_sequence<I...>) {
-    return All(std::get<I>(buffers).move(std::get<I>(all), c, count)...);
-  }
-
-  BAHDANAU_GLUE static void put(Store<T> out, std::size_t c, const Vector& v, const Vector&) {
-    v.store(out.data + c);
-  }
+  static constexpr Kind kind = std::same_as<A, Store<T>>                                  ? Kind::store
+                               : std::same_as<A, Add<T>> || std::same_as<A, AddShared<T>> ? Kind::add
+                               : std::is_pointer_v<A>                                     ? Kind::column
+                                                                                          : Kind::scalar;
+  // Where it lies, of inputs also without const, as all lie in one array; or its number.
+  static T* place(const T* column) { return const_cast<T*>(column); }
+  static T* place(T) { return nullptr; }
   template <template <class> class Output>
-  BAHDANAU_GLUE static void put(Output<T> out, std::size_t c, const Vector& v, const Vector& zeros) {
-    (Vector::load(out.data + c) + rounded(v, zeros)).store(out.data + c);
+  static T* place(Output<T> out) {
+    return out.data;
+  }
+  static T number(T scalar) { return scalar; }
+  template <class A>
+  static T number(const A&) {
+    return T(0);
   }
 
+  template <Kind Kind>
+  BAHDANAU_GLUE static Vector load(const T* place, T number, std::size_t c) {
+    if constexpr (Kind == Lanes::Kind::scalar)
+      return Vector(number);
+    else
+      return Vector::load(place + c);
+  }
+  template <Kind Kind>
+  BAHDANAU_GLUE static void put(T* to, const Vector& v, const Vector& zeros) {
+    if constexpr (Kind == Lanes::Kind::store)
+      v.store(to);
+    else
+      (Vector::load(to) + rounded(v, zeros)).store(to);
+  }
   // A functor gives one vector, or `Values` of several.
   BAHDANAU_GLUE static const Vector& pick(const Vector& v, std::size_t) { return v; }
   template <std::size_t Count>
@@ -195,24 +130,110 @@ class Lanes {
     return v.value[i];
   }
 
-  template <class F, class All, std::size_t... Out, std::size_t... In>
-  BAHDANAU_GLUE static void map_split(std::size_t n, const F& f, All all, std::index_sequence<Out...>,
-                                      std::index_sequence<In...>) {
+  /// Moves the last columns of an argument into a buffer that is as long as vectors are. It is filled up with
+  /// 1: a value that no formula divides by or overflows on.
+  template <Kind Kind, std::size_t Size>
+  BAHDANAU_GLUE static void fetch(T*& place, T (&buffer)[Size], std::size_t c, std::size_t count) {
+    if constexpr (Kind == Lanes::Kind::scalar) return;
+    for (std::size_t i = 0; i < Size; ++i)
+      buffer[i] = Kind != Lanes::Kind::column ? T(0) /* which is added to */
+                  : i < count                 ? place[c + i]
+                                              : T(1);
+    place = buffer;
+  }
+  // Added here and not in the buffer: two outputs may have the same place.
+  template <Kind Kind>
+  BAHDANAU_GLUE static void put_back(T* to, const T* buffer, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      if constexpr (Kind == Lanes::Kind::store)
+        to[i] = buffer[i];
+      else
+        to[i] += buffer[i];
+  }
+
+  template <class F, std::size_t Count, Kind... All, std::size_t... Out, std::size_t... In>
+  BAHDANAU_GLUE static void map_columns(std::size_t n, const F& f, T* const (&arguments)[Count],
+                                        const T (&numbers)[Count], Kinds<All...>, std::index_sequence<Out...>,
+                                        std::index_sequence<In...>) {
     constexpr std::size_t outputs = sizeof...(Out);
+    constexpr Kind kinds[] = {All...};
     const Vector zeros = Vector::unknown_zeros();
-    const All original = all;
-    std::array<Buffer, sizeof...(Out) + sizeof...(In)> buffers;
+    T* places[] = {arguments[Out]..., arguments[outputs + In]...};
+    alignas(64) T buffers[Count][width];
     const std::size_t whole = n / width * width;
-    // The functor stands here once: what is left of a vector is done in a buffer.
-    for (std::size_t c = 0, place = 0; place < n; c += width, place += width) {
-      if (place == whole) {
-        all = moved(buffers, original, whole, n - whole, std::make_index_sequence<outputs + sizeof...(In)>{});
+    // What is left of a vector is done in buffers.
+    for (std::size_t c = 0, done = 0; done < n; c += width, done += width) {
+      if (done == whole) {
+        (fetch<kinds[Out]>(places[Out], buffers[Out], whole, n - whole), ...);
+        (fetch<kinds[outputs + In]>(places[outputs + In], buffers[outputs + In], whole, n - whole), ...);
         c = 0;
       }
-      const auto result = f(load(std::get<outputs + In>(all), c)...);
-      (put(std::get<Out>(all), c, pick(result, Out), zeros), ...);
+      const auto result = f(load<kinds[outputs + In]>(places[outputs + In], numbers[outputs + In], c)...);
+      (put<kinds[Out]>(places[Out] + c, pick(result, Out), zeros), ...);
     }
-    if (whole < n) (std::get<Out>(buffers).put_back(std::get<Out>(original), whole, n - whole), ...);
+    if (whole < n) (put_back<kinds[Out]>(arguments[Out] + whole, buffers[Out], n - whole), ...);
+  }
+
+  /// How a row is made one number.
+  struct Sum {
+    static constexpr T start = T(0);
+    BAHDANAU_GLUE static Vector combined(const Vector& a, const Vector& b, const Vector& zeros) {
+      return a + rounded(b, zeros);
+    }
+    static T combined(T a, T b) { return a + b; }
+  };
+  struct Largest {
+    static constexpr T start = std::numeric_limits<T>::lowest();
+    BAHDANAU_GLUE static Vector combined(const Vector& a, const Vector& b, const Vector&) {
+      return select(b > a, b, a);  // not NaN
+    }
+    static T combined(T a, T b) { return std::max(a, b); }
+  };
+
+  /// Whether a functor takes so little that sums wait for their additions: these have two chains.
+  template <class F>
+  static constexpr bool is_light = std::same_as<F, pointwise::Identity> || std::same_as<F, pointwise::Times>;
+
+  /// Combines f of all columns, lane by lane and then the lanes.
+  template <class Way, class F, std::size_t Count, Kind... All, std::size_t... In>
+  BAHDANAU_GLUE static T reduce(std::size_t n, const F& f, T* const (&arguments)[Count],
+                                const T (&numbers)[Count], Kinds<All...>, std::index_sequence<In...>) {
+    constexpr std::size_t step = lanes_of_sum;
+    const Vector zeros = Vector::unknown_zeros();
+    T* places[] = {arguments[In]...};
+    Vector even[parts], odd[parts];
+    for (std::size_t p = 0; p < parts; ++p) even[p] = odd[p] = Vector(Way::start);
+    std::size_t c = 0;
+    if constexpr (is_light<F>)
+      for (; c + 2 * step <= n; c += 2 * step)
+        for (std::size_t p = 0; p < parts; ++p) {
+          even[p] = Way::combined(even[p], f(load<All>(places[In], numbers[In], c + p * width)...), zeros);
+          odd[p] =
+              Way::combined(odd[p], f(load<All>(places[In], numbers[In], c + step + p * width)...), zeros);
+        }
+    // The last columns come from buffers, and lanes without a column are put back afterwards.
+    alignas(64) T lanes[step], before[step], buffers[Count][step];
+    std::size_t count = step;
+    for (; c < n; c += step) {
+      if (n - c < step) {
+        count = n - c;
+        for (std::size_t p = 0; p < parts; ++p) even[p].store(before + p * width);
+        (fetch<All>(places[In], buffers[In], c, count), ...);
+        c = n = 0;  // which ends the loop
+      }
+      for (std::size_t p = 0; p < parts; ++p)
+        even[p] = Way::combined(even[p], f(load<All>(places[In], numbers[In], c + p * width)...), zeros);
+    }
+    for (std::size_t p = 0; p < parts; ++p) even[p].store(lanes + p * width);
+    for (std::size_t lane = count; lane < step; ++lane) lanes[lane] = before[lane];
+    if constexpr (is_light<F>)
+      for (std::size_t p = 0; p < parts; ++p)
+        Way::combined(Vector::load(lanes + p * width), odd[p], zeros).store(lanes + p * width);
+    // The upper half onto the lower one, until one lane is left: fewer steps that wait for one another.
+    for (std::size_t half = step / 2; half > 0; half /= 2)
+      for (std::size_t lane = 0; lane < half; ++lane)
+        lanes[lane] = Way::combined(lanes[lane], lanes[lane + half]);
+    return lanes[0];
   }
 };
 

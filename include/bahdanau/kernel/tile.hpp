@@ -139,14 +139,21 @@ class TileKernels {
 /// The tiles of the level in use.
 template <class T>
 const TileSet<T>& tiles() {
-  static constexpr TileSet<T> sets[] = {
-    TileKernels<T, Baseline>::set(),
 #if defined(__x86_64__)
-    TileKernels<T, Avx2>::set(),
-    TileKernels<T, Avx512>::set(),
+  static constexpr TileSet<T> avx512 = TileKernels<T, Avx512>::set();
+  if constexpr (detail::own_instructions <= Instructions::avx2) {
+    static constexpr TileSet<T> avx2 = TileKernels<T, Avx2>::set();
+    if (instructions() == Instructions::avx2) return avx2;
+  }
+  if constexpr (detail::own_instructions <= Instructions::baseline) {
+    static constexpr TileSet<T> baseline = TileKernels<T, Baseline>::set();
+    if (instructions() == Instructions::baseline) return baseline;
+  }
+  return avx512;
+#else
+  static constexpr TileSet<T> baseline = TileKernels<T, Baseline>::set();
+  return baseline;
 #endif
-  };
-  return sets[static_cast<std::size_t>(instructions())];
 }
 
 }  // namespace bahdanau::kernel

@@ -13,7 +13,7 @@
 #include <bahdanau/kernel/rounding.hpp>
 
 #if !defined(__GNUC__)
-#error "bahdanau: the CPU kernels need the vector extensions of g++ or clang++"
+#error "bahdanau needs g++ or clang++: its kernels are written with their vectors"
 #endif
 
 namespace bahdanau::kernel {

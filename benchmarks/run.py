@@ -12,7 +12,7 @@ from pathlib import Path
 from harness import floor
 from harness.cases import CASES, PEERS
 from harness.contestant import CORES
-from harness.report import as_markdown, as_text, main_table, peer_table
+from harness.report import as_markdown, as_text, before_table, main_table, peer_table
 from harness.rows import Bench, measured
 from harness.thrust import thrust_report
 
@@ -33,6 +33,8 @@ def parsed_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--beside", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
@@ -61,7 +63,7 @@ def main():
         return 0
     everything, start = arguments.only.pattern == "", time.monotonic()
 
-    bench = Bench(arguments.build, arguments.quick, find_pairs())
+    bench = Bench(arguments.build, arguments.quick, find_pairs(), arguments.beside, arguments.rounds)
     rows = []
     for case in CASES:
         if arguments.only.search(case.title):
@@ -73,11 +75,12 @@ def main():
     print(f"{time.monotonic() - start:.0f} s", file=sys.stderr)
 
     notes = (
-        f"{machine()}. Medians of runs in turns; a ratio above 1 means that ours is better. Training: forward, "
+        f"{machine()}. Medians over rounds in turns; a ratio above 1 means that ours is "
+        "better; spread: the middle half of the ratios, as a part of their median. Training: forward, "
         "backward, clip and Adam of a batch of 64, dropout 0.1, target tokens a second; ragged: real sentences in "
         "random order, d2l's way, the peers pack and trim. Decoding: as many steps as the size says."
     )
-    tables = main_table(rows), peer_table(rows, PEERS)
+    tables = [main_table(rows), peer_table(rows, PEERS)] + ([before_table(rows)] if arguments.beside else [])
     if rows:
         print("\n" + "\n\n".join([*map(as_text, tables), notes]))
     print("\n" + floor_text)

@@ -2,12 +2,14 @@
 # Times the library beside its peers and prints one table. Installs PyTorch, builds, checks that all sides compute the
 # same, then times them in turns.
 #
-#   benchmarks/run.sh [--quick] [--json FILE] [--markdown FILE] [--only REGEX] [--no-native] [--scaling] [--micro]
-#                     [--thrust]
+#   benchmarks/run.sh [--quick] [--rounds N] [--json FILE] [--markdown FILE] [--only REGEX] [--no-native]
+#                     [--beside FOLDER] [--scaling] [--micro] [--thrust]
 #
 # --quick     at most six minutes, once the peers and the build are there; fewer repetitions, no scaling checks
+# --rounds    how often everybody takes a turn (default: as time allows, at least six times)
 # --only      rows whose "what size model" matches, e.g. --only 'train large|floor'
 # --no-native compiles our programs without -march=native
+# --beside    a build folder of this script, of another version or with other flags: it takes turns too
 # --scaling   only the scaling checks
 # --micro     only the micro-benchmarks
 # --thrust    only training on Thrust: on OMP and TBB; with a GPU and nvcc on CUDA too, beside PyTorch on the GPU
@@ -31,7 +33,7 @@ while (($#)); do
       native=OFF
       build=${BUILD_DIR:-$root/build/benchmarks-portable}
       ;;
-    --json | --markdown | --only)
+    --json | --markdown | --only | --rounds | --beside)
       arguments+=("$1" "${2:?$1 needs a value}")
       shift
       ;;

@@ -9,6 +9,7 @@
 #                                        -march=native and by clang++ 14 and 19, and the core under sanitizers
 #   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, 100,000 random cases,
 #                                        and fuzzing
+#   tests/run.sh --all|--nightly --only PART[,PART...]   some parts of it, by the names of the last table
 #
 # BUILD_DIR says where to build (default build/tests; other builds go beside it).
 set -euo pipefail
@@ -16,10 +17,15 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/tests}
 mode=quick
+only=
 case ${1-} in
   --all | --nightly)
     mode=${1#--}
     shift
+    if [[ ${1-} == --only ]]; then
+      only=${2:?--only needs the name of a part}
+      shift 2
+    fi
     ;;
   --help | -h)
     sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
@@ -32,11 +38,13 @@ timeout=600
 results=()
 failed=0
 
+wanted() { [[ -z $only || ,$only, == *,$1,* ]]; }
 seconds() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
 # run_build name options... : builds in a folder of that name, runs the tests there, and notes how it went.
 run_build() {
   local name=$1 folder=$build start=$SECONDS built outcome=passed
+  wanted "$name" || return 0
   shift
   [[ $name == quick ]] || folder=$build-$name
   if [[ $mode != quick ]]; then echo "== $name"; fi
@@ -89,6 +97,7 @@ else
   if grep -qw avx2 /proc/cpuinfo 2>/dev/null; then at_level plain baseline; fi
   core native
   for version in 14 19; do
+    wanted clang-$version || continue
     "$root/cmake/install_dependencies.sh" clang-$version  # by itself: not every system has both
     native=ON
     [[ $version != 14 ]] || native=OFF  # one of the two as packages are compiled
@@ -98,32 +107,37 @@ else
       results+=("$(printf '%-10s %s' "clang-$version" "skipped: there is no clang++-$version")")
     fi
   done
-  # Programs are twenty times slower here: fewer random cases, and no trainings of minutes, which repeat what shorter
-  # ones do. By night those, too.
+  # Programs are twenty times slower here: fewer random cases, no trainings of minutes ([slow]), real data by night.
   export BAHDANAU_PROPERTY_CASES=30
   examples=OFF
   if [[ $mode == all ]]; then ctest_arguments+=(--exclude-regex '[.]data$'); else timeout=3600; fi
   core address -DBAHDANAU_SANITIZE=address,undefined -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
   core thread -DBAHDANAU_SANITIZE=thread -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
 fi
-if [[ $mode == nightly ]]; then
+if [[ $mode == nightly ]] && wanted property; then
   # One process per core, each with a seed of its own.
   start=$SECONDS outcome=passed
   export BAHDANAU_PROPERTY_CASES=$((100000 / $(nproc)))
   processes=()
   for ((i = 0; i < $(nproc); ++i)); do
-    "$build-native/tests/bahdanau_test_property" &
+    "$build-native/tests/bahdanau_test_property" &  # which the part `native` builds
     processes+=($!)
   done
   for process in "${processes[@]}"; do wait "$process" || outcome=FAILED; done
   results+=("$(printf '%-10s %-9s 100,000 random cases in %s' property "$outcome" "$(seconds $((SECONDS - start)))")")
   [[ $outcome == passed ]] || failed=1
+fi
+if [[ $mode == nightly ]] && wanted fuzz; then
   start=$SECONDS outcome=passed
   "$root/tests/fuzz/run.sh" --minutes 10 || outcome=FAILED
   results+=("$(printf '%-10s %-9s %s' fuzz "$outcome" "$(seconds $((SECONDS - start)))")")
   [[ $outcome == passed ]] || failed=1
 fi
 
+if ((${#results[@]} == 0)); then
+  echo "tests/run.sh: no part is called $only" >&2
+  exit 2
+fi
 echo
 printf '%s\n' "${results[@]}"
 exit $failed

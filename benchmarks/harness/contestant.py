@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.cases import D2L, KEYS_ONCE, LIBTORCH
 
 OURS, FLOOR, GPU = "ours", "floor", "PyTorch on the GPU, keys once"
+BEFORE = "ours, the other build"
 THRUST = {f"Thrust on {system}": f"benchmark_thrust_{system.lower()}" for system in ("OMP", "TBB", "CUDA")}
 CORES = len(os.sched_getaffinity(0))
 
@@ -19,6 +20,7 @@ def command(name, build):
     peer = str(Path(__file__).resolve().parent.parent / "peers" / "peer.py")
     return {
         OURS: [build / "bin" / "benchmark_ours"],
+        BEFORE: [build / "bin" / "benchmark_ours"],
         FLOOR: [build / "bin" / "benchmark_floor"],
         D2L: [sys.executable, peer, "d2l"],
         KEYS_ONCE: [sys.executable, peer, "keys_once"],
@@ -56,7 +58,7 @@ class Contestant:
 
     def tune(self, task):
         """Finds the number of threads, and for training the kind of Adam, with which this peer is fastest."""
-        if self.name in THRUST:  # nothing to choose
+        if self.name in THRUST or self.name == BEFORE:  # nothing to choose
             self.run(1)
             return self.run(1)
 

@@ -18,11 +18,10 @@ def floor_report(bench):
     ours.load(CASE.model, CASE.task, files)
     floor.ask("load", size.embed, size.hidden, size.vocabulary, size.steps)
     ours.run(1), floor.run(1)
-    times = {OURS: [], FLOOR: []}
-    in_turns([ours, floor], times, {OURS: 1, FLOOR: 1}, 3 if bench.quick else 15)
-    ms = {name: statistics.median(list_) for name, list_ in times.items()}
+    pairs = in_turns(ours, [floor], {OURS: 1, FLOOR: 1}, bench.rounds or (5 if bench.quick else 15))[FLOOR]
+    ms = {name: statistics.median(times) for name, times in zip((OURS, FLOOR), zip(*pairs))}
     gigaflops = float(floor.ask("check"))
-    ratio = ms[OURS] / ms[FLOOR]
+    ratio = statistics.median(a / b for a, b in pairs)
     lines = [
         f"The floor, train {CASE.size}: {ms[OURS]:.0f} ms a batch, its {gigaflops:.0f} GFLOP of matrix products alone "
         f"{ms[FLOOR]:.0f} ms ({gigaflops / ms[FLOOR] * 1e3:.0f} GFLOP/s): ratio {ratio:.2f}, "

@@ -10,7 +10,7 @@
 namespace bd = bahdanau;
 using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
 
-TEST_CASE("d2l's experiment gives d2l's result", "[train][data][d2l]") {
+TEST_CASE("d2l's experiment gives d2l's result", "[train][data][d2l][slow]") {
   const auto data = bd::test::french_pairs();
   if (data.empty()) return;
   const auto corpus = bd::Corpus::read(data, {.max_pairs = 600, .min_frequency = 2, .max_length = 10});
@@ -29,7 +29,7 @@ TEST_CASE("d2l's experiment gives d2l's result", "[train][data][d2l]") {
 }
 
 TEST_CASE("d2l's experiment gives one model, whatever the number of threads",
-          "[train][data][d2l][threads][bits]") {
+          "[train][data][d2l][slow][threads][bits]") {
   const auto data = bd::test::french_pairs();
   if (data.empty()) return;
   const auto corpus = bd::Corpus::read(data, {.max_pairs = 600, .min_frequency = 2, .max_length = 10});

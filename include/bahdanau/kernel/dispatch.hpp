@@ -70,11 +70,13 @@ struct Targeted<Avx512> {
 template <class Body>
 void dispatch(const Body& body) {
 #if defined(__x86_64__)
-  // Levels below the file's own flags do not exist: `instructions()` never says them.
+  // Asked for also where there is one level: it may be refused. Those below the file's own flags do not
+  // exist.
+  [[maybe_unused]] const Instructions level = instructions();
   if constexpr (detail::own_instructions <= Instructions::baseline)
-    if (instructions() == Instructions::baseline) return Targeted<Baseline>::run(body);
+    if (level == Instructions::baseline) return Targeted<Baseline>::run(body);
   if constexpr (detail::own_instructions <= Instructions::avx2)
-    if (instructions() == Instructions::avx2) return Targeted<Avx2>::run(body);
+    if (level == Instructions::avx2) return Targeted<Avx2>::run(body);
   Targeted<Avx512>::run(body);
 #else
   Targeted<Baseline>::run(body);

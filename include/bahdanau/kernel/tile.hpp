@@ -140,14 +140,15 @@ class TileKernels {
 template <class T>
 const TileSet<T>& tiles() {
 #if defined(__x86_64__)
+  [[maybe_unused]] const Instructions level = instructions();
   static constexpr TileSet<T> avx512 = TileKernels<T, Avx512>::set();
   if constexpr (detail::own_instructions <= Instructions::avx2) {
     static constexpr TileSet<T> avx2 = TileKernels<T, Avx2>::set();
-    if (instructions() == Instructions::avx2) return avx2;
+    if (level == Instructions::avx2) return avx2;
   }
   if constexpr (detail::own_instructions <= Instructions::baseline) {
     static constexpr TileSet<T> baseline = TileKernels<T, Baseline>::set();
-    if (instructions() == Instructions::baseline) return baseline;
+    if (level == Instructions::baseline) return baseline;
   }
   return avx512;
 #else

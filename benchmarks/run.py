@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness import floor
 from harness.cases import CASES, PEERS
-from harness.contestant import CORES
+from harness.contestant import CORES, OURS
 from harness.report import as_markdown, as_text, before_table, main_table, peer_table
 from harness.rows import Bench, measured
 from harness.thrust import thrust_report
@@ -22,11 +22,12 @@ def find_pairs():
     return path if path.exists() else None
 
 
-def machine():
+def machine(bench):
     import torch
 
     model = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown CPU")
-    return f"{model}, {CORES} cores, PyTorch {torch.__version__.split('+')[0]}"
+    about = bench.contestant(OURS).ask("about")
+    return f"{model}, {CORES} cores, {about}, PyTorch {torch.__version__.split('+')[0]}"
 
 
 def parsed_arguments():
@@ -58,7 +59,7 @@ def main():
         return scaling(arguments.build)
     if arguments.thrust:
         bench = Bench(arguments.build, arguments.quick, None)
-        print(f"\n{thrust_report(bench)}\n{machine()}.")
+        print(f"\n{thrust_report(bench)}\n{machine(bench)}.")
         bench.close()
         return 0
     everything, start = arguments.only.pattern == "", time.monotonic()
@@ -71,11 +72,12 @@ def main():
                 rows.append(row)
                 print(as_text(main_table([row])[1:]), file=sys.stderr)
     floor_text = floor.floor_report(bench) if arguments.only.search("floor large") else ""
+    said = machine(bench)
     bench.close()
     print(f"{time.monotonic() - start:.0f} s", file=sys.stderr)
 
     notes = (
-        f"{machine()}. Medians over rounds in turns; a ratio above 1 means that ours is "
+        f"{said}. Medians over rounds in turns; a ratio above 1 means that ours is "
         "better; spread: the middle half of the ratios, as a part of their median. Training: forward, "
         "backward, clip and Adam of a batch of 64, dropout 0.1, target tokens a second; ragged: real sentences in "
         "random order, d2l's way, the peers pack and trim. Decoding: as many steps as the size says."

@@ -2,13 +2,13 @@
 # Times the library beside its peers and prints one table. Installs PyTorch, builds, checks that all sides compute the
 # same, then times them in turns.
 #
-#   benchmarks/run.sh [--quick] [--rounds N] [--json FILE] [--markdown FILE] [--only REGEX] [--no-native]
+#   benchmarks/run.sh [--quick] [--rounds N] [--json FILE] [--markdown FILE] [--only REGEX] [--native]
 #                     [--beside FOLDER] [--scaling] [--micro] [--thrust]
 #
 # --quick     at most six minutes, once the peers and the build are there; fewer repetitions, no scaling checks
 # --rounds    how often everybody takes a turn (default: as time allows, at least six times)
 # --only      rows whose "what size model" matches, e.g. --only 'train large|floor'
-# --no-native compiles our programs without -march=native
+# --native    compiles our programs with -march=native; without, as a package would be
 # --beside    a build folder of this script, of another version or with other flags: it takes turns too
 # --scaling   only the scaling checks
 # --micro     only the micro-benchmarks
@@ -22,16 +22,16 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 peers=${BAHDANAU_PEERS:-$root/build/peers}
 build=${BUILD_DIR:-$root/build/benchmarks}
-native=ON
+native=OFF
 packages=()
 cuda=OFF
 libtorch=true
 arguments=()
 while (($#)); do
   case $1 in
-    --no-native)
-      native=OFF
-      build=${BUILD_DIR:-$root/build/benchmarks-portable}
+    --native)
+      native=ON
+      build=${BUILD_DIR:-$root/build/benchmarks-native}
       ;;
     --json | --markdown | --only | --rounds | --beside)
       arguments+=("$1" "${2:?$1 needs a value}")

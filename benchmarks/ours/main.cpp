@@ -1,5 +1,9 @@
 // Our side of the table: a program that loads what the driver names and runs it as often as it is told.
 #include <map>
+#include <string>
+
+#include <bahdanau/backend/blas.hpp>
+#include <bahdanau/kernel/instructions.hpp>
 
 #include "serve.hpp"
 #include "tasks.hpp"
@@ -11,5 +15,10 @@ int main() {
       {"gru_additive_bidirectional", make_gru_additive_bidirectional},
       {"gru_scaled_dot", make_gru_scaled_dot},
       {"lstm_additive", make_lstm_additive}};
-  return serve([&](const Words& words) { return makers.at(words.at(0))({words.begin() + 1, words.end()}); });
+  return serve(
+      [&](const Words& words) {
+        return makers.at(words.at(0))({words.begin() + 1, words.end()});
+      },
+      "our instructions: " + std::string(bahdanau::name(bahdanau::instructions())) +
+          ", OpenBLAS's core: " + bahdanau::blas::core());
 }

@@ -60,8 +60,10 @@ inline double peak_megabytes() {
 ///   run N             -> milliseconds an iteration
 ///   tell NAME         -> what the task knows of it
 ///   memory            -> peak resident megabytes
+///   about             -> what the program says of itself
 /// A failure is answered by `error` and a sentence.
-inline int serve(const std::function<std::unique_ptr<Task>(const Words&)>& make) {
+inline int serve(const std::function<std::unique_ptr<Task>(const Words&)>& make,
+                 const std::string& about = {}) {
   std::unique_ptr<Task> task;
   std::cout.precision(9);
   for (std::string line; std::getline(std::cin, line);) {
@@ -76,6 +78,8 @@ inline int serve(const std::function<std::unique_ptr<Task>(const Words&)>& make)
         std::cout << "ok";
       } else if (command == "memory") {
         std::cout << peak_megabytes();
+      } else if (command == "about") {
+        std::cout << about;
       } else if (!task) {
         throw std::runtime_error("load first");
       } else if (command == "set") {

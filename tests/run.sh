@@ -7,8 +7,8 @@
 #                                        documentation, Thrust's systems, nvcc where there is one), the core of the suite
 #                                        at lower levels of instructions, then the core and the README's example with
 #                                        -march=native and by clang++ 14 and 19, and the core under sanitizers
-#   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, 100,000 random cases,
-#                                        and fuzzing
+#   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, aarch64 under qemu
+#                                        (Debian), 100,000 random cases, and fuzzing
 #   tests/run.sh --all|--nightly --only PART[,PART...]   some parts of it, by the names of the last table
 #
 # BUILD_DIR says where to build (default build/tests; other builds go beside it).
@@ -107,12 +107,13 @@ else
       results+=("$(printf '%-10s %s' "clang-$version" "skipped: there is no clang++-$version")")
     fi
   done
-  # With one level of instructions, which is quicker to compile. Programs are twenty times slower here: fewer random
-  # cases, no trainings of minutes ([slow]), real data by night.
+  # Programs are twenty times slower here: fewer random cases, no trainings of minutes ([slow]). By night real data, and
+  # addresses at all levels of instructions; else at one, which is quicker to compile.
   export BAHDANAU_PROPERTY_CASES=30
   examples=OFF
-  if [[ $mode == all ]]; then ctest_arguments+=(--exclude-regex '[.]data$'); else timeout=3600; fi
-  core address -DBAHDANAU_NATIVE=ON -DBAHDANAU_SANITIZE=address,undefined -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
+  native=ON
+  if [[ $mode == all ]]; then ctest_arguments+=(--exclude-regex '[.]data$'); else timeout=3600 native=OFF; fi
+  core address -DBAHDANAU_NATIVE="$native" -DBAHDANAU_SANITIZE=address,undefined -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
   core thread -DBAHDANAU_NATIVE=ON -DBAHDANAU_SANITIZE=thread -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
 fi
 if [[ $mode == nightly ]] && wanted property; then
@@ -127,6 +128,12 @@ if [[ $mode == nightly ]] && wanted property; then
   for process in "${processes[@]}"; do wait "$process" || outcome=FAILED; done
   results+=("$(printf '%-10s %-9s 100,000 random cases in %s' property "$outcome" "$(seconds $((SECONDS - start)))")")
   [[ $outcome == passed ]] || failed=1
+fi
+if [[ $mode == nightly ]] && wanted arm; then
+  start=$SECONDS outcome=passed
+  "$root/tests/arm/run.sh" "$build-arm" || outcome=$([[ $? == 77 ]] && echo skipped || echo FAILED)
+  results+=("$(printf '%-10s %-9s %s' arm "$outcome" "$(seconds $((SECONDS - start)))")")
+  [[ $outcome != FAILED ]] || failed=1
 fi
 if [[ $mode == nightly ]] && wanted fuzz; then
   start=$SECONDS outcome=passed

@@ -82,14 +82,12 @@ void search(const Model& model, const std::vector<std::string>& lines, const Opt
             "a target is within its limit");
     for (const double log_prob : all[i].log_probs) require(log_prob <= 0, "a probability is at most 1");
   }
-#ifdef __FMA__
-  // Where fused multiply-adds are compiled in, a sentence's company changes no bit.
+  // A sentence's company changes no bit.
   auto without_deadline = options;
   without_deadline.limits.deadline = std::chrono::steady_clock::time_point::max();
   const bd::Translation alone = model.translate(lines.back(), without_deadline);
   require(alone.target == all.back().target && alone.log_probs == all.back().log_probs,
           "a translation does not depend on the other sentences", all.back().text + " | " + alone.text);
-#endif
 }
 
 void run(const Model& model, bd::fuzz::Input& input) {

@@ -31,6 +31,8 @@ for optimisation in -O0 -O2; do
   "$CMAKE" --build $build --parallel
   ./$build/plain_first
   ./$build/wide_first
+  BAHDANAU_INSTRUCTIONS=avx2 ./$build/plain_first
+  BAHDANAU_INSTRUCTIONS=avx2 ./$build/wide_first
   # A level below the flags of one of the files does not exist in the program.
   if BAHDANAU_INSTRUCTIONS=baseline ./$build/plain_first 2>refusal; then
     echo "baseline was not refused" && exit 1

@@ -15,7 +15,7 @@ bash -euxc "$commands"
 grep -q 'logits (4, 7, 10)' output.txt
 
 # What CMake makes of the file without a word about a build type must be compiled with optimisation, and print what the
-# README shows: this is the portable build, without -march=native.
+# README shows.
 mkdir ../program
 cd ../program
 "$SOURCE/tests/package/readme_block.sh" 'The include' cmake >CMakeLists.txt

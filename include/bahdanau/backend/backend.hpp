@@ -71,8 +71,7 @@ concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in
   { B::sum_of_squares(n, in) } -> std::convertible_to<double>;
 };
 
-/// A backend that gains from laying a matrix out before it is used in many products. Models: `Xtensor<T>`
-/// where it is compiled for fused multiply-adds on wide vectors.
+/// A backend that gains from laying a matrix out before it is used in many products. Models: `Xtensor<T>`.
 ///
 /// 1. `packed_size(k, n)` is the room that a matrix [k, n] takes; `pack(op, k, n, b, ldb, packed)` lays op(b)
 ///    out there.
@@ -90,8 +89,8 @@ concept PackingBackend = Backend<B> &&
   B::gemm_packed(n, n, n, in, n, in, in, n, out, n);
 };
 
-/// A backend that lays a matrix out faster than BLAS does even where it is used once. Models: `Xtensor<T>`
-/// where it is compiled for vectors of 64 bytes.
+/// A backend that lays a matrix out faster than BLAS does even where it is used once. Models:
+/// `Xtensor<T>`.
 ///
 /// `gemm_once(op, m, n, k, a, lda, b, ldb, addend, stride, c, ldc)` computes `C = A op(B) + addend`; the
 /// addend and the bits of a row are as with `gemm_packed`.

@@ -1,5 +1,6 @@
 // The one door to BLAS: row-major matrix products through xtensor-blas's bindings to OpenBLAS.
-// Threads are ours: before our first product OpenBLAS is set to one thread, for good, unless told otherwise.
+// `Xtensor` comes here only for factors other than 1, `Thrust` without CUDA for all its products. Before
+// `Xtensor` does, OpenBLAS is set to one thread, for good, unless told otherwise: threads are ours.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +101,8 @@ class ThreadChoice {
 /// takes its oldest kernels ("Prescott") for others.
 inline std::string core() { return openblas_get_corename(); }
 
-/// Sets OpenBLAS to one thread for the rest of the process; the first product of `Xtensor` does it anyway.
+/// Sets OpenBLAS to one thread for the rest of the process; the first product of `Xtensor` that needs
+/// OpenBLAS, one with a factor other than 1, does it anyway.
 ///
 /// Our own threads divide the work: over shards, groups of sentences, and columns of large weights. OpenBLAS
 /// has one setting for the whole process and none for a thread, and threads of its own under several of ours

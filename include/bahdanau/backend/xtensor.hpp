@@ -20,7 +20,7 @@
 
 namespace bahdanau {
 
-/// The CPU backend with scalars of type `T`; the same type and the same bits whatever a file is compiled for.
+/// The CPU backend with scalars of type `T`; the same type whatever a file is compiled for.
 template <class T>
 struct Xtensor {
   static_assert(std::same_as<T, float> || std::same_as<T, double>,

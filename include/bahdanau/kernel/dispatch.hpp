@@ -64,20 +64,26 @@ struct Targeted<Avx512> {
 };
 #endif
 
-/// Calls body(level) with the instructions in use. `Body` is generic over the level; under g++ its call must
+/// Calls body(level) with the instructions in use. `Body` is generic over the level. Under g++ its call must
 /// not be `always_inline` itself where functors lie behind it, as that hides them from `Targeted` (see
-/// lanes.hpp).
+/// lanes.hpp); a tile has none, and may.
 template <class Body>
 void dispatch(const Body& body) {
 #if defined(__x86_64__)
   // Asked for also where there is one level: it may be refused. Those below the file's own flags do not
   // exist.
   [[maybe_unused]] const Instructions level = instructions();
-  if constexpr (detail::own_instructions <= Instructions::baseline)
-    if (level == Instructions::baseline) return Targeted<Baseline>::run(body);
-  if constexpr (detail::own_instructions <= Instructions::avx2)
-    if (level == Instructions::avx2) return Targeted<Avx2>::run(body);
-  Targeted<Avx512>::run(body);
+  if constexpr (detail::own_instructions == Instructions::avx512) {
+    Targeted<Avx512>::run(body);
+  } else {
+    if (level == Instructions::avx512) return Targeted<Avx512>::run(body);
+    if constexpr (detail::own_instructions == Instructions::avx2) {
+      Targeted<Avx2>::run(body);
+    } else {
+      if (level == Instructions::avx2) return Targeted<Avx2>::run(body);
+      Targeted<Baseline>::run(body);
+    }
+  }
 #else
   Targeted<Baseline>::run(body);
 #endif

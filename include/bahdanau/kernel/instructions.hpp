@@ -79,6 +79,7 @@ class InstructionChoice {
     const char* asked = std::getenv("BAHDANAU_INSTRUCTIONS");
     if (asked == nullptr || *asked == '\0') {
       set("bahdanau", supported());
+      return supported();
     } else {
       const Instructions levels[] = {Instructions::baseline, Instructions::avx2, Instructions::avx512};
       const auto* level = std::find_if(std::begin(levels), std::end(levels),
@@ -86,8 +87,8 @@ class InstructionChoice {
       if (level == std::end(levels))
         refuse("BAHDANAU_INSTRUCTIONS", asked, static_cast<Instructions>(least_.load()), supported());
       set("BAHDANAU_INSTRUCTIONS", *level);
+      return *level;
     }
-    return static_cast<Instructions>(chosen_.load());
   }
 
   [[noreturn]] static void refuse(std::string_view where, std::string_view asked, Instructions least,

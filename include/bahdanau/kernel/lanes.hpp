@@ -26,7 +26,7 @@
 
 namespace bahdanau::kernel {
 
-/// See point 5 of the Backend contract.
+/// The loops over one row's columns, a vector at a time; see point 5 of the Backend contract.
 ///
 /// Written to be compiled often, once for each functor and level: arguments lie in arrays rather than in
 /// tuples, and the functor, which may be large, stands once in each loop.
@@ -43,8 +43,8 @@ class Lanes {
   template <class F, class... Arguments>
   BAHDANAU_GLUE void map(std::size_t n, F f, Arguments... arguments) const {
     constexpr std::size_t outputs =
-        (std::size_t{kind<Arguments> == Kind::store || kind<Arguments> == Kind::add} + ...);
-    map_columns(n, f, {place(arguments)...}, {number(arguments)...}, Kinds<kind<Arguments>...>{},
+        (std::size_t{kind<Arguments> == Argument::store || kind<Arguments> == Argument::add} + ...);
+    map_columns(n, f, {place(arguments)...}, {number(arguments)...}, ArgumentList<kind<Arguments>...>{},
                 std::make_index_sequence<outputs>{},
                 std::make_index_sequence<sizeof...(Arguments) - outputs>{});
   }
@@ -52,14 +52,14 @@ class Lanes {
   /// Sum of f over n columns.
   template <class F, class... Inputs>
   BAHDANAU_GLUE T sum(std::size_t n, F f, Inputs... inputs) const {
-    return reduce<Sum>(n, f, {place(inputs)...}, {number(inputs)...}, Kinds<kind<Inputs>...>{},
+    return reduce<Sum>(n, f, {place(inputs)...}, {number(inputs)...}, ArgumentList<kind<Inputs>...>{},
                        std::index_sequence_for<Inputs...>{});
   }
 
   /// Largest value of f over n columns; n must not be 0.
   template <class F, class... Inputs>
   BAHDANAU_GLUE T max(std::size_t n, F f, Inputs... inputs) const {
-    return reduce<Largest>(n, f, {place(inputs)...}, {number(inputs)...}, Kinds<kind<Inputs>...>{},
+    return reduce<Largest>(n, f, {place(inputs)...}, {number(inputs)...}, ArgumentList<kind<Inputs>...>{},
                            std::index_sequence_for<Inputs...>{});
   }
 
@@ -94,37 +94,42 @@ class Lanes {
 
  private:
   // What an argument is.
-  enum class Kind { store, add, column, scalar };
-  template <Kind...>
-  struct Kinds {};
+  enum class Argument { store, add, column, scalar };
+  template <Argument...>
+  struct ArgumentList {};
   template <class A>
-  static constexpr Kind kind = std::same_as<A, Store<T>>                                  ? Kind::store
-                               : std::same_as<A, Add<T>> || std::same_as<A, AddShared<T>> ? Kind::add
-                               : std::is_pointer_v<A>                                     ? Kind::column
-                                                                                          : Kind::scalar;
+  static constexpr Argument kind = std::same_as<A, Store<T>> ? Argument::store
+                                   : std::same_as<A, Add<T>> || std::same_as<A, AddShared<T>> ? Argument::add
+                                   : std::is_pointer_v<A> ? Argument::column
+                                                          : Argument::scalar;
   // Where it lies, of inputs also without const, as all lie in one array; or its number.
-  static T* place(const T* column) { return const_cast<T*>(column); }
-  static T* place(T) { return nullptr; }
-  template <template <class> class Output>
-  static T* place(Output<T> out) {
-    return out.data;
-  }
-  static T number(T scalar) { return scalar; }
   template <class A>
-  static T number(const A&) {
-    return T(0);
+  static T* place(const A& argument) {
+    if constexpr (kind<A> == Argument::scalar)
+      return nullptr;
+    else if constexpr (kind<A> == Argument::column)
+      return const_cast<T*>(static_cast<const T*>(argument));
+    else
+      return argument.data;
+  }
+  template <class A>
+  static T number(const A& argument) {
+    if constexpr (kind<A> == Argument::scalar)
+      return static_cast<T>(argument);
+    else
+      return T(0);
   }
 
-  template <Kind Kind>
+  template <Argument A>
   BAHDANAU_GLUE static Vector load(const T* place, T number, std::size_t c) {
-    if constexpr (Kind == Lanes::Kind::scalar)
+    if constexpr (A == Argument::scalar)
       return Vector(number);
     else
       return Vector::load(place + c);
   }
-  template <Kind Kind>
+  template <Argument A>
   BAHDANAU_GLUE static void put(T* to, const Vector& v, const Vector& zeros) {
-    if constexpr (Kind == Lanes::Kind::store)
+    if constexpr (A == Argument::store)
       v.store(to);
     else
       (Vector::load(to) + rounded(v, zeros)).store(to);
@@ -138,31 +143,31 @@ class Lanes {
 
   /// Moves the last columns of an argument into a buffer that is as long as vectors are. It is filled up with
   /// 1: a value that no formula divides by or overflows on.
-  template <Kind Kind, std::size_t Size>
+  template <Argument A, std::size_t Size>
   BAHDANAU_GLUE static void fetch(T*& place, T (&buffer)[Size], std::size_t c, std::size_t count) {
-    if constexpr (Kind == Lanes::Kind::scalar) return;
+    if constexpr (A == Argument::scalar) return;
     for (std::size_t i = 0; i < Size; ++i)
-      buffer[i] = Kind != Lanes::Kind::column ? T(0) /* which is added to */
-                  : i < count                 ? place[c + i]
-                                              : T(1);
+      buffer[i] = A != Argument::column ? T(-0.0) /* which is added to */
+                  : i < count           ? place[c + i]
+                                        : T(1);
     place = buffer;
   }
   // Added here and not in the buffer: two outputs may have the same place.
-  template <Kind Kind>
+  template <Argument A>
   BAHDANAU_GLUE static void put_back(T* to, const T* buffer, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
-      if constexpr (Kind == Lanes::Kind::store)
+      if constexpr (A == Argument::store)
         to[i] = buffer[i];
       else
         to[i] += buffer[i];
   }
 
-  template <class F, std::size_t Count, Kind... All, std::size_t... Out, std::size_t... In>
+  template <class F, std::size_t Count, Argument... All, std::size_t... Out, std::size_t... In>
   BAHDANAU_GLUE static void map_columns(std::size_t n, const F& f, T* const (&arguments)[Count],
-                                        const T (&numbers)[Count], Kinds<All...>, std::index_sequence<Out...>,
-                                        std::index_sequence<In...>) {
+                                        const T (&numbers)[Count], ArgumentList<All...>,
+                                        std::index_sequence<Out...>, std::index_sequence<In...>) {
     constexpr std::size_t outputs = sizeof...(Out);
-    constexpr Kind kinds[] = {All...};
+    constexpr Argument kinds[] = {All...};
     const Vector zeros = Vector::unknown_zeros();
     T* places[] = {arguments[Out]..., arguments[outputs + In]...};
     alignas(64) T buffers[Count][width];
@@ -201,9 +206,9 @@ class Lanes {
   static constexpr bool is_light = std::same_as<F, pointwise::Identity> || std::same_as<F, pointwise::Times>;
 
   /// Combines f of all columns, lane by lane and then the lanes.
-  template <class Way, class F, std::size_t Count, Kind... All, std::size_t... In>
+  template <class Way, class F, std::size_t Count, Argument... All, std::size_t... In>
   BAHDANAU_GLUE static T reduce(std::size_t n, const F& f, T* const (&arguments)[Count],
-                                const T (&numbers)[Count], Kinds<All...>, std::index_sequence<In...>) {
+                                const T (&numbers)[Count], ArgumentList<All...>, std::index_sequence<In...>) {
     constexpr std::size_t step = lanes_of_sum;
     const Vector zeros = Vector::unknown_zeros();
     T* places[] = {arguments[In]...};

@@ -63,7 +63,7 @@ template <std::size_t I = 0, class V, std::size_t Count>
 template <class V>
 struct Exponent {
   using Raw = typename V::Raw;
-  using RawInteger = typename V::RawInteger;
+  using RawUnsigned = typename V::RawUnsigned;
   using C = Constants<typename V::Scalar>;
   V shifted;  // n + C::round
 
@@ -73,7 +73,7 @@ struct Exponent {
     const V one(1);
     V out;
     // The lowest bits are n, the others go out of the number.
-    out.raw = (Raw)((RawInteger)one.raw + ((RawInteger)shifted.raw << C::mantissa));
+    out.raw = (Raw)((RawUnsigned)one.raw + ((RawUnsigned)shifted.raw << C::mantissa));
     return out;
   }
 };

@@ -133,8 +133,8 @@ class Product {
   }
 
  private:
-  /// What stands on the left: row i of a tile's first begins at data + i · tile, the tile's other rows are
-  /// `row` apart, columns `step`.
+  /// What stands on the left. Element p of row i, where a tile begins with that row, is at data + i · tile +
+  /// p · step; the tile's other rows are `row` apart.
   struct Left {
     const T* data;
     std::size_t tile, row, step;
@@ -147,7 +147,7 @@ class Product {
   /// A [m, depth] in tiles of so many rows, each of them column after column.
   static Left in_tiles(const T* a, std::size_t depth, std::size_t height) { return {a, depth, 1, height}; }
 
-  /// What stands on the right, read in whole vectors: panels, whose rows are `row` apart.
+  /// What stands on the right, read in whole vectors: panels, `next_panel` apart, with rows `row` apart.
   struct Right {
     const T* data;
     std::size_t next_panel, row;
@@ -156,7 +156,8 @@ class Product {
     }
   };
   static Right in_panels(const T* panels, std::size_t depth) { return {panels, depth * panel, panel}; }
-  static Right as_it_lies(const T* b, std::size_t ldb) { return {b, panel, ldb}; }
+  /// A matrix as it lies has its panels side by side.
+  static Right rows_of_b(const T* b, std::size_t ldb) { return {b, panel, ldb}; }
 
   static void multiply(const TileSet<T>& kernels, std::size_t m, std::size_t n, std::size_t k, const Left& a,
                        const Right& b, Addend<T> addend, T* c, std::size_t ldc) {
@@ -200,9 +201,9 @@ class Product {
     const Left left = transpose_a == Transpose::no ? rows_of(a, lda) : columns_of(a, lda);
     // Tiles read whole vectors: what the last columns of B leave of one is packed.
     const std::size_t whole = n / kernels.width * kernels.width, rest = n - whole;
-    if (whole > 0) multiply(kernels, m, whole, k, left, as_it_lies(b, ldb), addend, c, ldc);
+    if (whole > 0) multiply(kernels, m, whole, k, left, rows_of_b(b, ldb), addend, c, ldc);
     if (rest == 0) return;
-    T* const edge = workspace<Kind::edge>(Panels<T>::size(k, rest));
+    T* const edge = workspace<Workspace::edge>(Panels<T>::size(k, rest));
     Panels<T>::pack(Transpose::no, k, rest, b + whole, ldb, edge);
     multiply(kernels, m, rest, k, left, in_panels(edge, k),
              {addend.data ? addend.data + whole : nullptr, addend.stride}, c + whole, ldc);
@@ -212,7 +213,7 @@ class Product {
                                std::size_t k, const T* a, std::size_t lda, const T* b, std::size_t ldb,
                                Addend<T> addend, T* c, std::size_t ldc) {
     const TileSet<T>& kernels = tiles<T>();
-    T* const block_a = workspace<Kind::block>(block_depth * (block_rows + block_columns));
+    T* const block_a = workspace<Workspace::block>(block_depth * (block_rows + block_columns));
     T* const block_b = block_a + block_depth * block_rows;
     // Blocks of equal width, so that none is left with a few columns.
     const std::size_t cuts = (n + block_columns - 1) / block_columns;
@@ -226,7 +227,7 @@ class Product {
         const std::size_t together = transpose_a == Transpose::no ? m : block_rows;
         for (std::size_t i = 0; i < m; i += together) {
           const std::size_t count = std::min(together, m - i);
-          if (transpose_a == Transpose::yes) dispatch(LayOut{deep, count, a + p * lda + i, lda, block_a});
+          if (transpose_a == Transpose::yes) dispatch(PackRows{deep, count, a + p * lda + i, lda, block_a});
           multiply(kernels, count, some, deep,
                    transpose_a == Transpose::no ? rows_of(a + p, lda) : in_tiles(block_a, deep, kernels.rows),
                    in_panels(block_b, deep),
@@ -237,7 +238,7 @@ class Product {
   }
 
   /// Some columns of a [deep, count] as the rows of tiles.
-  struct LayOut {
+  struct PackRows {
     std::size_t deep, count;
     const T* a;
     std::size_t lda;
@@ -256,8 +257,8 @@ class Product {
   };
 
   /// Of this thread; kept, so that later products allocate nothing.
-  enum class Kind { edge, block };
-  template <Kind>
+  enum class Workspace { edge, block };
+  template <Workspace>
   static T* workspace(std::size_t size) {
     static thread_local AlignedVector<T> numbers;
     if (numbers.size() < size) numbers.resize(size);

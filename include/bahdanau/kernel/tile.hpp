@@ -52,14 +52,14 @@ class TileKernels {
     if (count == rows) return kernel(0, tile.columns)(&tile);
     Tile<T> part = tile;
     while (count > 0) {
-      std::size_t kind = 0;
-      while (heights[kind] > count) ++kind;
-      const std::size_t some = heights[kind];
-      kernel(kind, tile.columns)(&part);
-      count -= some;
-      part.a += some * part.a_row;
-      part.c += some * part.c_stride;
-      if (part.addend != nullptr) part.addend += some * part.addend_stride;
+      std::size_t which = 0;
+      while (heights[which] > count) ++which;
+      const std::size_t height = heights[which];
+      kernel(which, tile.columns)(&part);
+      count -= height;
+      part.a += height * part.a_row;
+      part.c += height * part.c_stride;
+      if (part.addend != nullptr) part.addend += height * part.addend_stride;
       part.lines = 0;
     }
   }
@@ -67,16 +67,16 @@ class TileKernels {
   // There are kernels for some numbers of rows, which make up the others; each takes its time to compile.
   static constexpr std::array<std::size_t, 4> heights =
       rows == 8 ? std::array<std::size_t, 4>{8, 4, 2, 1} : std::array<std::size_t, 4>{4, 1, 1, 1};
-  static constexpr std::size_t kinds = rows == 8 ? 4 : 2;
+  static constexpr std::size_t height_count = rows == 8 ? 4 : 2;
 
   using Kernel = void (*)(const Tile<T>*);
-  static Kernel kernel(std::size_t kind, std::size_t columns_used) {
+  static Kernel kernel(std::size_t which, std::size_t columns_used) {
     static constexpr auto table = []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::array<Kernel, kinds * vectors>{
+      return std::array<Kernel, height_count * vectors>{
           &Targeted<Level>::template call<Body<heights[I / vectors], I % vectors + 1>, const Tile<T>*>...};
     }
-    (std::make_index_sequence<kinds * vectors>{});
-    return table[kind * vectors + (columns_used - 1) / width];
+    (std::make_index_sequence<height_count * vectors>{});
+    return table[which * vectors + (columns_used - 1) / width];
   }
 
   template <std::size_t Count, std::size_t Vectors>
@@ -142,15 +142,18 @@ const TileSet<T>& tiles() {
 #if defined(__x86_64__)
   [[maybe_unused]] const Instructions level = instructions();
   static constexpr TileSet<T> avx512 = TileKernels<T, Avx512>::set();
-  if constexpr (detail::own_instructions <= Instructions::avx2) {
+  if constexpr (detail::own_instructions == Instructions::avx512) {
+    return avx512;
+  } else {
+    if (level == Instructions::avx512) return avx512;
     static constexpr TileSet<T> avx2 = TileKernels<T, Avx2>::set();
-    if (level == Instructions::avx2) return avx2;
+    if constexpr (detail::own_instructions == Instructions::avx2) {
+      return avx2;
+    } else {
+      static constexpr TileSet<T> baseline = TileKernels<T, Baseline>::set();
+      return level == Instructions::avx2 ? avx2 : baseline;
+    }
   }
-  if constexpr (detail::own_instructions <= Instructions::baseline) {
-    static constexpr TileSet<T> baseline = TileKernels<T, Baseline>::set();
-    if (level == Instructions::baseline) return baseline;
-  }
-  return avx512;
 #else
   static constexpr TileSet<T> baseline = TileKernels<T, Baseline>::set();
   return baseline;

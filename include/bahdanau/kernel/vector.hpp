@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <bahdanau/core/device.hpp>
-#include <bahdanau/kernel/rounding.hpp>
+#include <bahdanau/kernel/fma.hpp>
 
 #if !defined(__GNUC__)
 #error "bahdanau needs g++ or clang++: its kernels are written with their vectors"

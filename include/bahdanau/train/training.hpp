@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include <bahdanau/backend/blas.hpp>
 #include <bahdanau/core/free_memory.hpp>
 #include <bahdanau/core/parallel.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>

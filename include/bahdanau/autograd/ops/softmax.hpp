@@ -2,6 +2,7 @@
 // A position beyond the valid length is never read and gets weight exactly 0.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -122,7 +123,7 @@ struct CrossEntropyRow {
       // nats = ln Σ e^x - x[label];  loss = (1 - ε) nats + ε mean_c (ln Σ e^x - x[c])
       const T log_total = pointwise::log(total) + largest;
       nats[r] = log_total - picked;
-      if (losses) losses[r] = log_total - (T(1) - smoothing) * picked - mean_part;
+      if (losses) losses[r] = std::fma(smoothing - T(1), picked, log_total) - mean_part;
     }
     if (!gradient) return;
     // dx = scale (softmax x - (1 - ε) 1[label] - ε / classes)
@@ -130,7 +131,7 @@ struct CrossEntropyRow {
       lanes.map(classes, pointwise::ScaleShift{}, Store<T>{x}, in, scale / total, -scale * share);
     else
       lanes.map(classes, pointwise::Times{}, Store<T>{x}, in, scale / total);
-    if (lanes.owns(label)) x[label] -= scale * (T(1) - smoothing);
+    if (lanes.owns(label)) x[label] = std::fma(-scale, T(1) - smoothing, x[label]);
   }
 };
 

@@ -2,6 +2,7 @@
 // A pair is one query with one key; scores and weights are flat arrays with one element a pair.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
 #include <bahdanau/autograd/ops/common.hpp>
@@ -26,7 +27,7 @@ struct SpanDotRow {
                n = static_cast<std::size_t>(spans.length[r]);
     for (std::size_t i = 0; i < n; ++i) {
       const T dot = lanes.sum(cols, pointwise::Times{}, query + r * cols, keys + (begin + i) * cols);
-      if (lanes.owns(0)) out[first + i] += scale * dot;
+      if (lanes.owns(0)) out[first + i] = std::fma(scale, dot, out[first + i]);
     }
   }
 };

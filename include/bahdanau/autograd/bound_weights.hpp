@@ -63,7 +63,7 @@ class BoundWeights {
   }
 
   /// The packed form of some of the weights, or null if they are multiplied as they lie.
-  const Scalar* packed(const WeightMatrix<B>& matrix) requires PackingBackend<B> {
+  const Scalar* packed(const WeightMatrix<B>& matrix) {
     if (bound_.panels == nullptr) return nullptr;
     for (const Packed& known : packed_)
       if (known.matrix == matrix) return known.data;
@@ -72,7 +72,7 @@ class BoundWeights {
 
   /// The products of some rows of an embedding with a weight, or null: see WeightPanels.
   const Scalar* row_products(const RowProduct<B>& product, const WeightMatrix<B>& matrix,
-                             std::span<const Index> wanted) requires PackingBackend<B> {
+                             std::span<const Index> wanted) {
     return bound_.panels ? bound_.panels->row_products(product, matrix, wanted) : nullptr;
   }
 
@@ -92,8 +92,8 @@ class BoundWeights {
     constexpr std::size_t worth_it = 1 << 18;  // elements: reading them takes longer than waking a helper
     Workers* helpers = bound_.helpers;
     std::size_t unit = 16, pieces = 1;
-    if constexpr (PackingBackend<B>) {
-      unit = B::packed_columns;
+    if (detail::PackedProducts<B>::packs()) {
+      unit = detail::PackedProducts<B>::columns();
       if (helpers != nullptr && w.k * w.n >= worth_it) pieces = helpers->threads();
     } else if (w.k * w.n >= worth_it) {
       constexpr std::size_t most = 16;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/backend/packed_products.hpp>
 
 namespace bahdanau {
 
@@ -33,7 +33,7 @@ namespace detail {
 
 /// Tables of products. Not for several threads at once; but a row that was made may be read by others until
 /// the weights change.
-template <PackingBackend B>
+template <Backend B>
 class RowProducts {
  public:
   using Scalar = typename B::Scalar;
@@ -80,7 +80,7 @@ class RowProducts {
     if (y_.size() < missing_.size() * n) y_ = Numbers(missing_.size() * n);
     const auto place = [&](std::size_t i) { return static_cast<std::size_t>(missing_[i]); };
     for (std::size_t i = 0; i < missing_.size(); ++i) B::copy(x + place(i) * k, k, x_.data() + i * k);
-    B::gemm_packed(missing_.size(), n, k, x_.data(), k, packed, bias, 0, y_.data(), n);
+    PackedProducts<B>::multiply(missing_.size(), n, k, x_.data(), k, packed, bias, 0, y_.data(), n);
     for (std::size_t i = 0; i < missing_.size(); ++i)
       B::copy(y_.data() + i * n, n, table.numbers.data() + place(i) * n);
   }

@@ -12,7 +12,7 @@
 
 #include <bahdanau/autograd/lent_room.hpp>
 #include <bahdanau/autograd/row_products.hpp>
-#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/backend/packed_products.hpp>
 #include <bahdanau/core/fork.hpp>
 
 namespace bahdanau {
@@ -27,18 +27,9 @@ struct WeightMatrix {
   friend bool operator==(const WeightMatrix&, const WeightMatrix&) = default;
 };
 
-/// Empty for a backend that does not pack.
+/// The packed forms of one model's weights. Threads may ask at the same time; the first one packs.
 template <Backend B>
 class WeightPanels {
- public:
-  explicit WeightPanels(detail::LentRoom<typename B::Scalar>* = nullptr) {}
-  void watch(const typename B::Scalar*, std::size_t, std::uint64_t) {}
-  void retire() {}
-};
-
-/// The packed forms of one model's weights. Threads may ask at the same time; the first one packs.
-template <PackingBackend B>
-class WeightPanels<B> {
  public:
   using Scalar = typename B::Scalar;
 
@@ -129,8 +120,9 @@ class WeightPanels<B> {
     if (matrix.data < begin_ || matrix.data >= end_) return nullptr;
     for (Form& form : kept_->forms)
       if (form.state == state_ && form.matrix == matrix) return form.packed.data();
-    Form& form = find_room(B::packed_size(matrix.k, matrix.n));
-    B::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, form.packed.data());
+    Form& form = find_room(detail::PackedProducts<B>::size(matrix.k, matrix.n));
+    detail::PackedProducts<B>::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride,
+                                    form.packed.data());
     form.matrix = matrix;
     form.state = state_;
     return form.packed.data();

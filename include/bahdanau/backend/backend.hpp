@@ -71,32 +71,27 @@ concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in
   { B::sum_of_squares(n, in) } -> std::convertible_to<double>;
 };
 
-/// A backend that gains from laying a matrix out before it is used in many products. Models: `Xtensor<T>`.
+/// A backend with products of its own for matrices that are laid out before. Models: `Xtensor<T>`.
 ///
-/// 1. `packed_size(k, n)` is the room that a matrix [k, n] takes; `pack(op, k, n, b, ldb, packed)` lays op(b)
-///    out there.
-/// 2. `gemm_packed(m, n, k, a, lda, packed, addend, stride, c, ldc)` computes `C = A B + addend`, where the
+/// 1. `packs()` says, when the program runs, whether a matrix that is used in many products gains from it;
+///    where it does not, nothing below is called.
+/// 2. `packed_size(k, n)` is how many elements a matrix [k, n] takes; `pack(op, k, n, b, ldb, packed)` lays
+///    op(b) out there.
+/// 3. `gemm_packed(m, n, k, a, lda, packed, addend, stride, c, ldc)` computes `C = A B + addend`, where the
 ///    addend may be null, a row for all rows (stride 0), or a matrix, perhaps C itself.
-/// 3. The bits of a row of C depend on the same row of A alone, not on m.
-/// 4. Columns from a multiple of `packed_columns` on are a packed matrix too: they begin at packed + first ·
+/// 4. `gemm_once(op, m, n, k, a, lda, b, ldb, addend, stride, c, ldc)` computes the same with op(b) as it
+///    lies.
+/// 5. The bits of a row of C depend on the same row of A alone, not on m.
+/// 6. Columns from a multiple of `packed_columns` on are a packed matrix too: they begin at packed + first ·
 ///    k.
 template <class B>
 concept PackingBackend = Backend<B> &&
     requires(typename B::Scalar* out, const typename B::Scalar* in, std::size_t n) {
+  { B::packs() } -> std::convertible_to<bool>;
   { B::packed_columns } -> std::convertible_to<std::size_t>;
   { B::packed_size(n, n) } -> std::convertible_to<std::size_t>;
   B::pack(Transpose::no, n, n, in, n, out);
   B::gemm_packed(n, n, n, in, n, in, in, n, out, n);
-};
-
-/// A backend that lays a matrix out faster than BLAS does even where it is used once. Models:
-/// `Xtensor<T>`.
-///
-/// `gemm_once(op, m, n, k, a, lda, b, ldb, addend, stride, c, ldc)` computes `C = A op(B) + addend`; the
-/// addend and the bits of a row are as with `gemm_packed`.
-template <class B>
-concept BlockingBackend = Backend<B> &&
-    requires(typename B::Scalar* out, const typename B::Scalar* in, std::size_t n) {
   B::gemm_once(Transpose::no, n, n, n, in, n, in, n, in, n, out, n);
 };
 

@@ -62,6 +62,7 @@ struct Xtensor {
            c + i * stride_c, ldc);
   }
 
+  static constexpr bool packs() { return true; }
   static constexpr std::size_t packed_columns = kernel::Panels<T>::columns;
   static std::size_t packed_size(std::size_t k, std::size_t n) { return kernel::Panels<T>::size(k, n); }
   static void pack(Transpose op, std::size_t k, std::size_t n, const T* b, std::size_t ldb, T* packed) {

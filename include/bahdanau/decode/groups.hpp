@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <bahdanau/backend/backend.hpp>
+#include <bahdanau/backend/packed_products.hpp>
 
 namespace bahdanau::detail {
 
@@ -18,7 +18,7 @@ template <Backend B>
 class Grouper {
  public:
   Grouper(std::size_t sentences, std::size_t threads) {
-    if constexpr (PackingBackend<B>) {
+    if (PackedProducts<B>::packs()) {
       constexpr std::size_t fewest = 8, most = 256;  // sentences: enough rows for fast products
       std::size_t groups = std::clamp<std::size_t>(sentences / fewest, 1, threads);
       if (sentences > groups * most) groups = ((sentences + most - 1) / most + groups - 1) / groups * groups;

@@ -86,7 +86,7 @@ class RecurrentDecoder {
   /// on the tape.
   template <Backend B>
   Variable<B> embed_again(Tape<B>& tape, std::span<const Token> tokens, const Index* ids) const {
-    if constexpr (PackingBackend<B>) {
+    if (PackedProducts<B>::packs()) {
       const Variable<B> x = tape[embedding_], w = tape[layers_[0].weight_ih], b = tape[layers_[0].bias_ih];
       const WeightMatrix<B> matrix = forward_weight(w, context_width_, x.cols());
       if (const auto* table = tape.weights().row_products(

@@ -246,7 +246,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   }
   /// The weights as products use them.
   WeightPanels<Backend>* panels() const {
-    if constexpr (PackingBackend<Backend>)
+    if (detail::PackedProducts<Backend>::packs())
       panels_.watch(detail::numbers(weights_), weights_.size(), weights_.version());
     return &panels_;
   }

@@ -42,11 +42,10 @@ class OutputLoss {
     /// Takes the packed weights, where the rows are so short that a product cannot lay them out itself.
     void pack(WeightPanels<B>& panels) {
       constexpr std::size_t deep = 128;
-      if constexpr (PackingBackend<B>)
-        if (hidden < deep) {
-          packed = panels.get(forward());
-          if (d_weight != nullptr) packed_adjoint = panels.get(adjoint());
-        }
+      if (PackedProducts<B>::packs() && hidden < deep) {
+        packed = panels.get(forward());
+        if (d_weight != nullptr) packed_adjoint = panels.get(adjoint());
+      }
     }
   };
 
@@ -189,8 +188,7 @@ class OutputLoss {
 
   static void product(const WeightMatrix<B>& w, const Scalar* packed, const ProductRows<Scalar>& x, Onto onto,
                       const Scalar* bias, Scalar* y) {
-    if constexpr (PackingBackend<B>)
-      if (packed != nullptr) return multiply_packed<B>(w, packed, 0, w.n, x, onto, bias, y);
+    if (packed != nullptr) return multiply_packed<B>(w, packed, 0, w.n, x, onto, bias, y);
     multiply<B>(w, x, onto, bias, y, w.n);
   }
 

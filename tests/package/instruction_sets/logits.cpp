@@ -1,11 +1,11 @@
-// One of two files that are the same but for FILE, and for the instructions that they are compiled for.
+// One of two files that are the same but for WHOSE, and for the instructions that they are compiled for.
 #include "logits.hpp"
 
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;
 
-namespace FILE {
+namespace WHOSE {
 
 Model make() {
   const bd::Vocabulary words = bd::Vocabulary::numbered(40);
@@ -19,4 +19,4 @@ bd::Array<float, 3> logits(const Model& model) {
 
 std::string translation(const Model& model) { return model.translate("5 6 7 8").text; }
 
-}  // namespace FILE
+}  // namespace WHOSE

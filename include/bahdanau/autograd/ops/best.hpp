@@ -133,17 +133,16 @@ template <Backend B>
 void best_of_products(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b, std::size_t count,
                       typename B::Scalar* log_probs, Index* columns) {
   Tape<B>& tape = *x.tape;
-  if constexpr (PackingBackend<B>) {
+  if (detail::PackedProducts<B>::packs()) {
     using Search = detail::BestSearch<B>;
-    static_assert(Search::some % B::packed_columns == 0);
     const WeightMatrix<B> matrix = detail::forward_weight(w, 0, x.cols());
     const auto* packed = tape.weights().has_helpers() ? nullptr : tape.weights().packed(matrix);
-    if (packed != nullptr) {
+    if (packed != nullptr && Search::some % detail::PackedProducts<B>::columns() == 0) {
       Search search(tape, x.rows(), w.rows(), count, log_probs, columns);
       auto* products = tape.scratch(x.rows() * std::min(Search::some, w.rows()));
       search.run([&](std::size_t first, std::size_t n) {
-        B::gemm_packed(x.rows(), n, matrix.k, x.value, x.cols(), packed + first * matrix.k, b.value + first,
-                       0, products, n);
+        detail::PackedProducts<B>::multiply(x.rows(), n, matrix.k, x.value, x.cols(),
+                                            packed + first * matrix.k, b.value + first, 0, products, n);
         return detail::ProductRows<typename B::Scalar>{products, x.rows(), n};
       });
       return;

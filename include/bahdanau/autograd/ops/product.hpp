@@ -97,10 +97,10 @@ template <Backend B>
 void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x, Onto onto,
               const typename B::Scalar* bias, typename B::Scalar* y, std::size_t stride) {
   using T = typename B::Scalar;
-  if constexpr (BlockingBackend<B>) {
+  if (PackedProducts<B>::packs()) {
     const auto* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
-    B::gemm_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend,
-                 onto == Onto::result ? stride : 0, y, stride);
+    PackedProducts<B>::multiply_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend,
+                                     onto == Onto::result ? stride : 0, y, stride);
   } else {
     if (onto == Onto::bias) B::for_rows(x.rows, FillRow<T>{y, bias, w.n, stride});
     B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
@@ -109,13 +109,14 @@ void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x
 }
 
 /// The same for `count` columns from `first` on of a weight that the backend has packed.
-template <PackingBackend B>
+template <Backend B>
 void multiply_packed(const WeightMatrix<B>& w, const typename B::Scalar* packed, std::size_t first,
                      std::size_t count, const ProductRows<typename B::Scalar>& x, Onto onto,
                      const typename B::Scalar* bias, typename B::Scalar* y) {
   const auto* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
-  B::gemm_packed(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
-                 addend ? addend + first : nullptr, onto == Onto::result ? w.n : 0, y + first, w.n);
+  PackedProducts<B>::multiply(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
+                              addend ? addend + first : nullptr, onto == Onto::result ? w.n : 0, y + first,
+                              w.n);
 }
 
 /// Some columns of op(W).
@@ -131,7 +132,7 @@ WeightMatrix<B> columns_of(const WeightMatrix<B>& w, std::size_t first, std::siz
 template <Backend B>
 void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
                      Onto onto, const typename B::Scalar* bias, typename B::Scalar* y) {
-  if constexpr (PackingBackend<B>) {
+  if (PackedProducts<B>::packs()) {
     constexpr std::size_t many_rows = 256, deep = 128;
     const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
     if (const auto* packed = !once ? tape.weights().packed(w) : nullptr) {
@@ -141,13 +142,11 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<
       return;
     }
   }
-  if constexpr (!PackingBackend<B> && !SpreadingBackend<B>) {
-    if (!tape.recording()) {
-      tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
-        multiply<B>(columns_of(w, first, count), x, onto, bias ? bias + first : nullptr, y + first, w.n);
-      });
-      return;
-    }
+  if (!PackedProducts<B>::packs() && !SpreadingBackend<B> && !tape.recording()) {
+    tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
+      multiply<B>(columns_of(w, first, count), x, onto, bias ? bias + first : nullptr, y + first, w.n);
+    });
+    return;
   }
   multiply<B>(w, x, onto, bias, y, w.n);
 }

@@ -35,6 +35,6 @@ PYTHON
 }
 
 status=0
-measure 'umbrella header' "$work/umbrella.cpp" 6 1.5 || status=1
-measure 'one model' "$root/benchmarks/compile_time/one_model.cpp" 30 1.5 || status=1
+measure 'umbrella header' "$work/umbrella.cpp" 4.5 1.5 || status=1
+measure 'one model' "$root/benchmarks/compile_time/one_model.cpp" 16 1.5 || status=1
 exit "$status"

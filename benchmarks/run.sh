@@ -5,7 +5,7 @@
 #   benchmarks/run.sh [--quick] [--rounds N] [--json FILE] [--markdown FILE] [--only REGEX] [--native]
 #                     [--beside FOLDER] [--scaling] [--micro] [--thrust]
 #
-# --quick     at most six minutes, once the peers and the build are there; fewer repetitions, no scaling checks
+# --quick     fewer repetitions, no scaling checks; nine minutes with --beside, once the peers and the builds are there
 # --rounds    how often everybody takes a turn (default: as time allows, at least six times)
 # --only      rows whose "what size model" matches, e.g. --only 'train large|floor'
 # --native    compiles our programs with -march=native; without, as a package would be

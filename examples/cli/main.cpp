@@ -42,6 +42,10 @@ int run(int argc, char** argv) {
       "130 and 143 interrupted by Ctrl-C and SIGTERM.\n"
       "bahdanau COMMAND --help says more.");
   cli::add_commands(app);
+  // Instructions that cannot be had are said before a command begins: later the line that it reads would be
+  // blamed.
+  for (CLI::App* command : app.get_subcommands({}))
+    command->preparse_callback([](std::size_t) { bahdanau::instructions(); });
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

@@ -34,6 +34,7 @@ using bahdanau::test::Run;
 using bahdanau::test::run_shell;
 using bahdanau::test::run_tool;
 using bahdanau::test::shell_word;
+using bahdanau::test::trained_model;
 using bahdanau::test::TemporaryDirectory;
 using bahdanau::test::with_model;
 using Catch::Matchers::ContainsSubstring;
@@ -385,6 +386,11 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
                        "\nOpenBLAS's core: " + bahdanau::blas::core() + "\n");
   CHECK_THAT(run_shell("BAHDANAU_INSTRUCTIONS=mmx \"$TOOL\" --version").err,
              ContainsSubstring("BAHDANAU_INSTRUCTIONS: expected"));
+  // Not the first line of the input, which is fine.
+  const Run refused = run_shell("echo 'go .' | BAHDANAU_INSTRUCTIONS=mmx \"$TOOL\" translate --model " +
+                                shell_word(trained_model()));
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.err, ContainsSubstring("bahdanau: BAHDANAU_INSTRUCTIONS: expected"));
 }
 
 TEST_CASE("a reader that goes away ends the tool quietly; a full disk does not", "[cli][pipe]") {

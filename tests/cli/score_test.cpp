@@ -16,8 +16,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <bahdanau/backend/blas.hpp>
 #include <bahdanau/io/model_description.hpp>
 #include <bahdanau/io/safetensors.hpp>
+#include <bahdanau/kernel/instructions.hpp>
 #include <bahdanau/version.hpp>
 
 #include "cli/tool.hpp"
@@ -34,8 +36,8 @@ using bahdanau::test::Run;
 using bahdanau::test::run_shell;
 using bahdanau::test::run_tool;
 using bahdanau::test::shell_word;
-using bahdanau::test::trained_model;
 using bahdanau::test::TemporaryDirectory;
+using bahdanau::test::trained_model;
 using bahdanau::test::with_model;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;

@@ -25,9 +25,7 @@ class Workers {
  public:
   /// `threads` counts the caller too; 0 means one per core. More than some per core are of no use to
   /// anyone, so there are at most `most`.
-  explicit Workers(std::size_t threads = 0)
-      : threads_(threads != 0 ? std::min(threads, most) : std::max(1U, std::thread::hardware_concurrency())) {
-  }
+  explicit Workers(std::size_t threads = 0) : threads_(threads != 0 ? std::min(threads, most) : cores()) {}
   static constexpr std::size_t most = 1024;
   ~Workers() {
     leave_to_parent();
@@ -42,6 +40,13 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   std::size_t threads() const { return threads_; }
+
+  /// Those of the machine. Asked once: the system reads a file for it, which takes as long as a fifth of the
+  /// translation of a short sentence.
+  static std::size_t cores() {
+    static const std::size_t counted = std::max(1U, std::thread::hardware_concurrency());
+    return counted;
+  }
 
   /// Calls work(0), ..., work(pieces - 1), each once, and returns when all are done. Afterwards the exception
   /// of the lowest piece that threw is rethrown.

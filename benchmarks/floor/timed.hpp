@@ -114,6 +114,12 @@ struct Timed : Base {
     const Stopwatch watch(slot);
     Base::pack(a...);
   }
+  template <class... A>
+  static void add_product_of_rows(A... a) {
+    static Slot& slot = make_slot("add_product_of_rows");
+    const Stopwatch watch(slot);
+    Base::add_product_of_rows(a...);
+  }
   template <class Kernel>
   static void for_rows(std::size_t rows, Kernel kernel) {
     static Slot& slot = make_slot("for_rows " + kernel_name<Kernel>());

@@ -17,8 +17,7 @@ void measure_additive() {
   const auto query = tape.leaf({queries, width}, q), keys = tape.leaf({pairs, width}, k),
              weights = tape.leaf({1, width}, w);
   const auto score = bd::additive_scores(query, keys, weights, spans.view());
-  tape.clear_gradients();
-  Cpu::upload(ds.data(), pairs, static_cast<float*>(score.gradient));
+  Cpu::upload(ds.data(), pairs, tape.seed(score));
   tape.play();
 
   std::vector<double> s(pairs), dq(queries * width), dk(pairs * width), dw(width);
@@ -33,9 +32,9 @@ void measure_additive() {
       dw[c] += static_cast<double>(ds[p]) * t;
     }
   require_close("additive scores", score.value, s);
-  require_close("additive scores, dq", static_cast<const float*>(query.gradient), dq);
-  require_close("additive scores, dk", static_cast<const float*>(keys.gradient), dk);
-  require_close("additive scores, dw", static_cast<const float*>(weights.gradient), dw);
+  require_close("additive scores, dq", tape.gradient_of(query), dq);
+  require_close("additive scores, dk", tape.gradient_of(keys), dk);
+  require_close("additive scores, dw", tape.gradient_of(weights), dw);
 
   const double count = static_cast<double>(pairs * width);
   const std::string shape =

@@ -11,7 +11,7 @@ void measure_cross_entropy() {
   std::vector<bd::Index> labels;
   for (std::size_t r = 0; r < rows; ++r) labels.push_back(static_cast<bd::Index>(r * 97 % classes));
   bd::Tape<Cpu> tape;
-  const auto logits = tape.overwritten({rows, classes});
+  const auto logits = tape.variable({rows, classes}, bd::Result::given);
   const bd::Index* target = tape.keep(labels);
   Cpu::upload(x.data(), x.size(), logits.value);
   const auto nats = bd::cross_entropy(logits, target, 0.1f);

@@ -10,6 +10,7 @@
 #endif
 
 #include <bahdanau/autograd/gradcheck.hpp>
+#include <bahdanau/autograd/loop.hpp>
 #include <bahdanau/autograd/ops.hpp>
 #include <bahdanau/autograd/tape.hpp>
 #include <bahdanau/backend/xtensor.hpp>

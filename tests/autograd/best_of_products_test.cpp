@@ -35,7 +35,7 @@ struct Case {
 
   template <class F>
   Found find(std::size_t first, std::size_t count, std::size_t best, Workers* helpers, F f) const {
-    if constexpr (PackingBackend<B>) panels.watch(weights.data(), weights.size(), 1);
+    if constexpr (PackingBackend<B>) panels.begin(weights.data(), weights.size(), 1);
     Tape<B> tape(WeightBinding<B>{.weights = weights.data(), .panels = &panels, .helpers = helpers});
     const auto x = tape.constant({count, inputs}, {rows.data() + first * inputs, count * inputs});
     const auto w = tape[Parameter{0, {columns, inputs}}], b = tape[Parameter{columns * inputs, {columns}}];

@@ -45,9 +45,8 @@ TEST_CASE("the fused loss and its gradient are those of the small operations", "
   Tape<B> fused_tape, tape;
   const Leaves fused(fused_tape), composed(tape);
 
-  const auto logits = linear(fused.x, fused.w, fused.b, Result::overwritten);
+  const auto logits = linear(fused.x, fused.w, fused.b, Result::given);
   const auto nats = cross_entropy(logits, fused_tape.keep(targets), scale);
-  fused_tape.clear_gradients();
   fused_tape.play();
 
   // ln Σ e^x - x[target]
@@ -68,9 +67,8 @@ TEST_CASE("the smoothed loss and its gradient are those of the small operations"
   constexpr double scale = 0.3, smoothing = 0.2;
   Tape<B> fused_tape, tape;
   const Leaves fused(fused_tape), composed(tape);
-  const auto logits = linear(fused.x, fused.w, fused.b, Result::overwritten);
+  const auto logits = linear(fused.x, fused.w, fused.b, Result::given);
   const auto both = smoothed_cross_entropy(logits, fused_tape.keep(targets), scale, smoothing);
-  fused_tape.clear_gradients();
   fused_tape.play();
 
   // ln Σ e^x - Σ_c q_c x[c], where q is (1 - ε) on the target and ε / classes on each
@@ -106,7 +104,7 @@ TEST_CASE("the loss of a sure and right guess is near 0, of an even one ln n", "
 
 TEST_CASE("logits beyond the range of exp give a finite loss", "[loss]") {
   Tape<B> tape;
-  const auto logits = tape.overwritten({2, 3});
+  const auto logits = tape.variable({2, 3}, Result::given);
   const std::vector<double> huge = {1e6, -1e6, 1e6 - 1, -1e6, -1e6, -1e6};
   B::upload(huge.data(), 6, logits.value);
   const std::vector<Index> target = {2, 1};
@@ -134,6 +132,6 @@ TEST_CASE("logits that another adjoint still needs are refused", "[loss]") {
   const std::vector<Index> target = {0};
   const Index* kept = tape.keep(target);
   CHECK_THROWS_MATCHES(cross_entropy(logits, kept, 1.0), Error,
-                       Message("cross_entropy: expected logits made with Result::overwritten, got logits "
-                               "with a gradient of their own"));
+                       Message("cross_entropy: expected logits made with Result::given, got logits that "
+                               "are not its to overwrite"));
 }

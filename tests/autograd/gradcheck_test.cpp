@@ -65,8 +65,8 @@ TEST_CASE("an adjoint that is wrong in one element of many is caught", "[gradche
     const auto x = in[0];
     const auto y = tape.variable(x.shape);
     for (std::size_t i = 0; i < x.size(); ++i) y.value[i] = 3 * x.value[i];
-    tape.record([=] {
-      for (std::size_t i = 0; i < x.size(); ++i) x.gradient[i] += (i == 7 ? 6 : 3) * y.gradient[i];
+    tape.record({"triple", {x}, {y}}, [=](bahdanau::Gradients<Double>& d) {
+      for (std::size_t i = 0; i < x.size(); ++i) d.to(x)[i] += (i == 7 ? 6 : 3) * d.of(y)[i];
     });
     return y;
   };

@@ -16,14 +16,21 @@ using bahdanau::CellState;
 using bahdanau::Gru;
 using bahdanau::Index;
 using bahdanau::Lstm;
-using bahdanau::detail::LayerScratch;
 using bahdanau::detail::Packing;
+using bahdanau::detail::PackingLists;
 using bahdanau::detail::run_layer;
 
 namespace {
 
 const std::vector<Index> lengths = {3, 1, 4, 3};
 constexpr std::size_t tokens = 11, inputs = 2, hidden_width = 3;
+
+PackingLists lists(DoubleTape& tape, const Packing& packing) {
+  std::vector<Index> host;
+  const PackingLists staged = PackingLists::stage(tape, packing, host);
+  tape.send();
+  return staged;
+}
 
 Packing packed() {
   Packing packing;
@@ -41,8 +48,7 @@ TEMPLATE_TEST_CASE("a sentence's outputs do not depend on the others in its batc
   std::vector<double> numbers(tokens * inputs);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = bahdanau::random::Key{5}.normal(i);
   const auto x = tape.leaf({tokens, inputs}, numbers);
-  LayerScratch<C, Double> scratch;
-  const auto layer = run_layer<C, Double>(cell.w, hidden_width, x, packing, scratch);
+  const auto layer = run_layer<C, Double>(cell.w, hidden_width, x, packing, lists(tape, packing));
   CHECK(layer.outputs.shape == bahdanau::Shape{tokens, hidden_width});
 
   std::vector<CellState<C, Double>> alone(lengths.size());
@@ -68,10 +74,9 @@ TEMPLATE_TEST_CASE("a layer over ragged sentences passes the gradient check", "[
   using C = TestType;
   const Packing packing = packed();
   const double error = cell_gradient_error<C>(inputs, hidden_width,
-                                              [&](DoubleTape&, const typename C::Weights& w, Inputs in) {
-                                                LayerScratch<C, Double> scratch;
+                                              [&](DoubleTape& tape, const typename C::Weights& w, Inputs in) {
                                                 const auto layer = run_layer<C, Double>(
-                                                    w, hidden_width, in[0], packing, scratch);
+                                                    w, hidden_width, in[0], packing, lists(tape, packing));
                                                 std::vector<DoubleVariable> all = {layer.outputs};
                                                 all.insert(all.end(), layer.last.begin(), layer.last.end());
                                                 return bahdanau::concat_rows<Double>(all);
@@ -86,10 +91,9 @@ TEMPLATE_TEST_CASE("stacked layers pass the gradient check", "[layer][gradient]"
   // One cell as both layers, so its weights collect the gradients of both.
   const double error = cell_gradient_error<C>(
       hidden_width, hidden_width,
-      [&](DoubleTape&, const typename C::Weights& w, Inputs in) {
-        LayerScratch<C, Double> scratch;
-        const auto first = run_layer<C, Double>(w, hidden_width, in[0], packing, scratch);
-        return run_layer<C, Double>(w, hidden_width, first.outputs, packing, scratch).last[0];
+      [&](DoubleTape& tape, const typename C::Weights& w, Inputs in) {
+        const auto first = run_layer<C, Double>(w, hidden_width, in[0], packing, lists(tape, packing));
+        return run_layer<C, Double>(w, hidden_width, first.outputs, packing, lists(tape, packing)).last[0];
       },
       {{tokens, hidden_width}});
   CHECK(error <= gradient_tolerance);

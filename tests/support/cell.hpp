@@ -45,7 +45,7 @@ double cell_gradient_error(
   shapes.push_back({list.size()});
   return gradient_error(
       [&](DoubleTape& tape, Inputs in) {
-        tape.bind(in.back().value, in.back().gradient);
+        tape.bind(in.back());
         return f(tape, weights, in.first(in.size() - 1));
       },
       shapes);

@@ -22,7 +22,7 @@ double attention_gradient_error(ScoreWidths widths) {
   if (list.size() > 0) shapes.push_back({list.size()});
   return gradient_error(
       [&](DoubleTape& tape, Inputs in) {
-        if (list.size() > 0) tape.bind(in[3].value, in[3].gradient);
+        if (list.size() > 0) tape.bind(in[3]);
         const Spans<Double> spans(tape, begin, length);
         const DoubleVariable prepared = S::prepare(weights, in[1]);
         const DoubleVariable alpha = softmax(S::scores(weights, in[0], prepared, spans.view()), spans.view());

@@ -76,6 +76,11 @@ struct Watched : Xtensor<T> {
     const WatchedWrites now(c, m, n, ldc);
     multiply();
   }
+  static void add_product_of_rows(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
+                                  const T* b, std::size_t ldb, const Index* rows, T* c, std::size_t ldc) {
+    const WatchedWrites now(c, m, n, ldc);
+    Base::add_product_of_rows(m, n, k, a, lda, b, ldb, rows, c, ldc);
+  }
   static void column_sum(std::size_t rows, std::size_t cols, const T* x, std::size_t stride, T* out) {
     const WatchedWrites now(out, 1, cols, cols);
     Base::column_sum(rows, cols, x, stride, out);

@@ -220,7 +220,7 @@ TEST_CASE("a training step copies token numbers in, a loss and a norm out, and n
     training.step();
   };
   forward();
-  rest();  // the first step finds its memory too small, and is recorded twice
+  rest();  // finds its memory too small
   const auto loss = Counting::of(forward), step = Counting::of(rest);
   // Source, target with spans, and labels: numbers of tokens and of rows, a few for each token.
   CHECK(loss.uploads <= 3);
@@ -270,7 +270,7 @@ TEST_CASE("a fused operation is one launch", "[thrust][launch]") {
   const auto step = [&]<class Cell>(Cell) {
     bd::test::BoundCell<Cell, Backend> cell(3, 2);
     auto x = cell.project(cell.tape.leaf({4, 3}, std::span(numbers).first(12)));
-    x.used_up = true;  // as in a layer: nobody else needs the product
+    x.given = true;  // as in a layer: nobody else needs the product
     bd::CellState<Cell, Backend> state;
     for (auto& part : state) part = cell.tape.leaf({4, 2}, std::span(numbers).first(8));
     return launches([&] { Cell::template step<Backend>(cell.w, x, state); });

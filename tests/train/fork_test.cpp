@@ -107,7 +107,7 @@ TEST_CASE("a child leaves panels behind that another thread was changing", "[tra
   std::thread holder([&] {
     while (!stop) {
       bd::WeightPanels<bd::Xtensor<float>>* panels = model.panels();
-      for (int i = 0; i < 1000; ++i) panels->retire();
+      for (int i = 0; i < 1000; ++i) panels->get({});
     }
   });
   int well = 0;

@@ -48,12 +48,12 @@ struct Outcome {
 constexpr double share = 0.1;
 
 Outcome in_pieces(const Case& c, std::size_t threads, bool gradients = true,
-                  detail::LentRoom<double>* room = nullptr) {
+                  detail::Workspace<double>* workspace = nullptr) {
   Outcome out{{},
               std::vector<double>(c.h.size(), 9.0),  // stored, whatever was there
               std::vector<double>(c.w.size(), 0.0),
               std::vector<double>(c.b.size(), 0.0)};
-  OutputLoss loss(room);
+  OutputLoss loss(workspace);
   std::size_t first = 0;
   for (const std::size_t size : c.shards) {
     loss.add({c.h.data() + first * c.hidden, gradients ? out.dh.data() + first * c.hidden : nullptr,
@@ -64,7 +64,7 @@ Outcome in_pieces(const Case& c, std::size_t threads, bool gradients = true,
       c.w.data(), c.b.data(), gradients ? out.dw.data() : nullptr, gradients ? out.db.data() : nullptr,
       c.classes,  c.hidden};
   WeightPanels<B> panels;
-  panels.watch(c.w.data(), c.w.size(), 1);
+  panels.begin(c.w.data(), c.w.size(), 1);
   layer.pack(panels);
   Workers workers(threads);
   out.loss = loss.run(workers, layer, share, c.smoothing);
@@ -76,8 +76,7 @@ Outcome at_once(const Case& c) {
   const auto h = tape.leaf({c.rows, c.hidden}, c.h), w = tape.leaf({c.classes, c.hidden}, c.w),
              b = tape.leaf({c.classes}, c.b);
   const auto both =
-      smoothed_cross_entropy(linear(h, w, b, Result::overwritten), tape.keep(c.target), share, c.smoothing);
-  tape.clear_gradients();
+      smoothed_cross_entropy(linear(h, w, b, Result::given), tape.keep(c.target), share, c.smoothing);
   tape.play();
   const auto flat = [](const Variable<B>& v) {
     const auto array = gradient<1>(v.reshape({v.size()}));
@@ -132,14 +131,14 @@ TEST_CASE("without gradients the loss in pieces writes none", "[loss][training]"
   for (const double untouched : quiet.dh) REQUIRE(untouched == 9.0);
 }
 
-TEST_CASE("logits in a lent room, or beside one that is too small, change nothing", "[loss][training]") {
+TEST_CASE("logits in a workspace, or beside one that is too small, change nothing", "[loss][training]") {
   const Case& c = cases[1];
   const Outcome expected = in_pieces(c, 2);
   for (const std::size_t size : {100U, 1'000'000U}) {
     B::Storage<double> block(size);
     std::fill_n(block.data(), size, 3.0);
-    detail::LentRoom<double> room(block.data(), size);
-    const Outcome lent = in_pieces(c, 2, true, &room);
+    detail::Workspace<double> workspace(block.data(), size);
+    const Outcome lent = in_pieces(c, 2, true, &workspace);
     CHECK(lent.loss.nats == expected.loss.nats);
     CHECK(lent.dw == expected.dw);
     CHECK((block.data()[50] == 3.0) == (size == 100));  // used, or left alone

@@ -27,7 +27,8 @@ using Rows = bd::RowGradient<Watched>;
 /// Shards with uses of weights, all of whose gradients lie in one block.
 class Shards {
  public:
-  Shards(std::size_t shards, std::size_t size) : deferred_(shards), gradients_(size, 0), expected_(size, 0) {}
+  Shards(std::size_t shards, std::size_t size)
+      : products_(shards), rows_(shards), gradients_(size, 0), expected_(size, 0) {}
 
   double* gradients() { return gradients_.data(); }
 
@@ -42,7 +43,7 @@ class Shards {
     use.dy = numbers(rows * dy_stride);
     use.rows = rows, use.inputs = inputs, use.outputs = outputs, use.stride = stride,
     use.dy_stride = dy_stride;
-    deferred_[shard].add(use);
+    products_[shard].push_back(use);
     // dW[o][i] += Σ_r dy[r][o] x[r][i], db[o] += Σ_r dy[r][o]
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t o = 0; o < outputs; ++o) {
@@ -57,7 +58,7 @@ class Shards {
               std::size_t table) {
     const auto& kept = indices_.emplace_back(std::move(index));
     const double* dy = numbers(kept.size() * cols);
-    deferred_[shard].add(Rows{gradients() + weight, dy, kept.data(), kept.size(), cols, table});
+    rows_[shard].push_back(Rows{gradients() + weight, dy, kept.data(), kept.size(), cols, table});
     // dW[index[r]][i] += dy[r][i]
     for (std::size_t r = 0; r < kept.size(); ++r)
       for (std::size_t i = 0; i < cols; ++i)
@@ -69,20 +70,10 @@ class Shards {
     WatchedWrites::clear();
     WatchedWrites::pause = std::chrono::milliseconds(2);
     std::fill(gradients_.begin(), gradients_.end(), 0.0);
-    const bd::Tape<Watched> empty;
     bd::detail::ShardGradients<Watched> all;
-    for (auto& shard : deferred_) {
-      shard.merge();
-      all.add(empty, shard);
-    }
+    for (std::size_t s = 0; s < rows_.size(); ++s) all.add({products_[s], rows_[s]});
     bd::Workers workers(threads);
-    all.sum(workers, gradients());
-    return gradients_;
-  }
-  /// The same as each tape alone adds its own; nothing is left afterwards.
-  std::vector<double> flush() {
-    std::fill(gradients_.begin(), gradients_.end(), 0.0);
-    for (auto& shard : deferred_) shard.flush();
+    all.sum(workers);
     return gradients_;
   }
   /// The same, number by number.
@@ -95,7 +86,8 @@ class Shards {
     return out.data();
   }
 
-  std::vector<bd::detail::DeferredWeightGradients<Watched>> deferred_;
+  std::vector<std::vector<Product>> products_;
+  std::vector<std::vector<Rows>> rows_;
   std::vector<double> gradients_, expected_;
   std::deque<std::vector<double>> numbers_;
   std::deque<std::vector<bd::Index>> indices_;
@@ -112,17 +104,16 @@ void check(Shards& shards) {
     CHECK((shards.sum(threads) == alone));
     CHECK(WatchedWrites::clashes == 0);
   }
-  CHECK(largest_difference(shards.flush(), shards.expected()) < 1e-12);
 }
 
 }  // namespace
 
-TEST_CASE("shards whose uses were gathered and whose were not add to one weight in turn",
+TEST_CASE("shards with many uses of a weight, with few and with a long one add to it in turn",
           "[train][gradient][threads]") {
   // W [6, 4] at 0, b [6] at 24. Rows of dy are 9 apart, as those of a part of a cell's gates are.
   Shards shards(3, 40);
-  for (int use = 0; use < 20; ++use) shards.multiply(0, 0, 24, 3, 4, 6, 4, 9);  // many short ones: gathered
-  for (int use = 0; use < 2; ++use) shards.multiply(1, 0, 24, 3, 4, 6, 4, 9);   // two: not
+  for (int use = 0; use < 20; ++use) shards.multiply(0, 0, 24, 3, 4, 6, 4, 9);  // many short ones
+  for (int use = 0; use < 2; ++use) shards.multiply(1, 0, 24, 3, 4, 6, 4, 9);
   shards.multiply(2, 0, 24, 300, 4, 6, 4, 9);
   shards.multiply(0, 30, none, 3, 2, 5, 2, 5);  // another weight, for another thread
   check(shards);

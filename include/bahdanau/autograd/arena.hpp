@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <vector>
 
-#include <bahdanau/autograd/lent_room.hpp>
-
 namespace bahdanau::detail {
 
 /// A bump allocator over `Storage` (constructible from a count, `data()`, `size()`); pointers stay valid
@@ -17,22 +15,19 @@ class Arena {
  public:
   using Element = typename Storage::value_type;
 
-  /// Takes its memory from `room`, if given, for as long as that has some. It must outlive the arena.
-  explicit Arena(LentRoom<Element>* room = nullptr) : room_(room) {}
-
   /// Uninitialised room for n elements, starting on a 64-byte boundary of its chunk.
   Element* allocate(std::size_t n) { return allocate_next(round_up(n)); }
 
   /// The same without a gap behind what was allocated last, if the chunk has room.
   Element* allocate_next(std::size_t needed) {
     while (current_ < chunks_.size() && chunks_[current_].size() - used_ < needed) {
-      filled_.push_back(used_);
+      filled_ += used_;
       ++current_;
       used_ = 0;
     }
     if (current_ == chunks_.size()) {
       const std::size_t usual = chunks_.empty() ? wanted_ : 2 * chunks_.back().size();
-      chunks_.emplace_back(std::max({needed, usual, smallest_chunk}), room_);
+      chunks_.emplace_back(std::max({needed, usual, smallest_chunk}));
     }
     Element* place = chunks_[current_].data() + used_;
     used_ += needed;
@@ -44,43 +39,25 @@ class Arena {
   bool reset() {
     const bool several = chunks_.size() > 1;
     if (several) {
-      std::size_t total = used_;
-      for (const std::size_t filled : filled_) total += filled;
+      const std::size_t total = filled_ + used_;
       wanted_ = total + total / 16;  // some more, so that a batch that is a little longer still fits
       chunks_.clear();
     }
-    filled_.clear();
-    current_ = used_ = 0;
+    current_ = used_ = filled_ = 0;
     return several;
   }
 
-  /// Whether allocations lie in several chunks; never so for a pass that is repeated after `reset`.
-  bool fragmented() const { return chunks_.size() > 1; }
-
-  /// Calls f(pointer, count) for every used range.
-  template <class F>
-  void for_used(F f) {
-    for (std::size_t i = 0; i < current_; ++i) f(chunks_[i].data(), filled_[i]);
-    if (current_ < chunks_.size()) f(chunks_[current_].data(), used_);
-  }
-
-  std::size_t capacity() const {
-    std::size_t total = 0;
-    for (const LentStorage<Storage>& chunk : chunks_) total += chunk.size();
-    return total;
-  }
-
- private:
-  static constexpr std::size_t smallest_chunk = 4096;
   static constexpr std::size_t round_up(std::size_t n) {
     constexpr std::size_t step = sizeof(Element) >= 64 ? 1 : 64 / sizeof(Element);
     return (n + step - 1) / step * step;
   }
 
-  LentRoom<Element>* room_;
-  std::vector<LentStorage<Storage>> chunks_;
-  std::vector<std::size_t> filled_;  // how much of each chunk before the current one is in use
-  std::size_t current_ = 0, used_ = 0, wanted_ = 0;
+ private:
+  static constexpr std::size_t smallest_chunk = 4096;
+
+  std::vector<Storage> chunks_;
+  // In use: of the current chunk, and of those before it.
+  std::size_t current_ = 0, used_ = 0, filled_ = 0, wanted_ = 0;
 };
 
 }  // namespace bahdanau::detail

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include <bahdanau/autograd/parameter.hpp>
-#include <bahdanau/autograd/variable.hpp>
 #include <bahdanau/autograd/weight_panels.hpp>
 #include <bahdanau/core/parallel.hpp>
 
@@ -22,7 +21,6 @@ struct WeightBinding {
   const Scalar* weights = nullptr;
   Scalar* gradients = nullptr;        // of the weights; null: none are wanted
   WeightPanels<B>* panels = nullptr;  // packed forms for products, where a backend packs; or null
-  Scalar* own_gradients = nullptr;    // room for as many; with it, `gradients` gets only what is put off
   Workers* helpers = nullptr;         // who share products of large weights with few rows; or null
 };
 
@@ -38,33 +36,16 @@ class BoundWeights {
 
   // Adjoints write to gradients only: a bound weight is never written through its variable.
   Scalar* value(const Parameter& p) const { return const_cast<Scalar*>(bound_.weights) + p.offset; }
-
-  GradientPointer<B> gradient(const Parameter& p) {
-    if (bound_.gradients == nullptr) return {};
-    if (bound_.own_gradients == nullptr) return {bound_.gradients + p.offset};
-    Scalar* place = bound_.own_gradients + p.offset;
-    for (OwnGradient<B>& own : own_)
-      if (own.data == place && own.size == p.shape.size()) return {place, &own};
-    return {place, &own_.emplace_back(OwnGradient<B>{place, p.shape.size()})};
-  }
-
-  /// Where what is put off for a leaf goes.
-  Scalar* deferred_place(const Variable<B>& leaf) const {
-    Scalar* place = leaf.gradient.place();
-    return leaf.gradient.is_own() ? bound_.gradients + (place - bound_.own_gradients) : place;
-  }
-
-  /// Calls f(offset in the weights, gradient, count) for each parameter that an adjoint has written to
-  /// itself.
-  template <class F>
-  void for_own_gradients(F f) const {
-    for (const OwnGradient<B>& own : own_)
-      if (own.used) f(static_cast<std::size_t>(own.data - bound_.own_gradients), own.data, own.size);
-  }
+  Scalar* gradients() const { return bound_.gradients; }
+  Scalar* gradient_place(const Scalar* value) const { return bound_.gradients + (value - bound_.weights); }
 
   /// The packed form of some of the weights, or null if they are multiplied as they lie.
   const Scalar* packed(const WeightMatrix<B>& matrix) {
     if (bound_.panels == nullptr) return nullptr;
+    if (const std::uint64_t now = bound_.panels->state(); state_ != now) {
+      packed_.clear();
+      state_ = now;
+    }
     for (const Packed& known : packed_)
       if (known.matrix == matrix) return known.data;
     return packed_.emplace_back(Packed{matrix, bound_.panels->get(matrix)}).data;
@@ -75,9 +56,6 @@ class BoundWeights {
                              std::span<const Index> wanted) {
     return bound_.panels ? bound_.panels->row_products(product, matrix, wanted) : nullptr;
   }
-
-  /// Has all forms asked for again: those of before were retired.
-  void forget_packed() { packed_.clear(); }
 
   /// Whether somebody shares the work on products of few rows.
   bool has_helpers() const { return bound_.helpers != nullptr && bound_.helpers->threads() > 1; }
@@ -92,8 +70,8 @@ class BoundWeights {
     constexpr std::size_t worth_it = 1 << 18;  // elements: reading them takes longer than waking a helper
     Workers* helpers = bound_.helpers;
     std::size_t unit = 16, pieces = 1;
-    if (detail::PackedProducts<B>::packs()) {
-      unit = detail::PackedProducts<B>::columns();
+    if (PackedProducts<B>::packs()) {
+      unit = PackedProducts<B>::columns();
       if (helpers != nullptr && w.k * w.n >= worth_it) pieces = helpers->threads();
     } else if (w.k * w.n >= worth_it) {
       constexpr std::size_t most = 16;
@@ -109,17 +87,8 @@ class BoundWeights {
       helpers->run(pieces, piece);
   }
 
-  /// Sets what adjoints have written to 0.
-  void clear_own_gradients() {
-    for (OwnGradient<B>& own : own_)
-      if (own.used) B::fill(own.data, own.size, Scalar(0));
-  }
-
-  /// Forgets what the last pass has used.
-  void reset() {
-    packed_.clear();
-    for (OwnGradient<B>& own : own_) own.used = false;
-  }
+  /// Forgets what the last pass has asked for.
+  void reset() { packed_.clear(); }
 
  private:
   struct Packed {
@@ -128,8 +97,8 @@ class BoundWeights {
   };
 
   WeightBinding<B> bound_;
-  std::vector<Packed> packed_;      // those that this pass has asked for
-  std::deque<OwnGradient<B>> own_;  // variables point into it
+  std::vector<Packed> packed_;  // those that this pass has asked for
+  std::uint64_t state_ = 0;     // of the weights then
 };
 
 }  // namespace detail

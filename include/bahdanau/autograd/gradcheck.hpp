@@ -35,7 +35,7 @@ check_gradient(F f, const std::vector<Shape>& shapes, random::Key key = {1}, dou
   }
   std::vector<std::vector<double>> gradients;
   const auto evaluate = [&](bool with_gradients) {
-    Tape<B> tape;
+    Tape<B> tape(Tape<B>::Mode::checked);
     std::vector<Variable<B>> variables;
     for (std::size_t i = 0; i < shapes.size(); ++i) variables.push_back(tape.leaf(shapes[i], inputs[i]));
     const Variable<B> result = f(tape, std::span<const Variable<B>>(variables));
@@ -46,7 +46,7 @@ check_gradient(F f, const std::vector<Shape>& shapes, random::Key key = {1}, dou
       tape.backward(scalar);
       for (const Variable<B>& v : variables) {
         gradients.emplace_back(v.size());
-        B::download(v.gradient.place(), v.size(), gradients.back().data());
+        B::download(tape.gradient_of(v), v.size(), gradients.back().data());
       }
     }
     double value = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <span>
 #include <vector>
@@ -38,10 +37,9 @@ class RowProducts {
  public:
   using Scalar = typename B::Scalar;
 
-  /// The table [rows, n], in which the rows `wanted` are there. `packed` is W in the state `version`.
-  const Scalar* get(const RowProduct<B>& product, const Scalar* packed, std::uint64_t version,
-                    std::span<const Index> wanted) {
-    Table& table = find(product, version);
+  /// The table [rows, n], in which the rows `wanted` are there; `packed` is W.
+  const Scalar* get(const RowProduct<B>& product, const Scalar* packed, std::span<const Index> wanted) {
+    Table& table = find(product);
     missing_.clear();
     for (const Index row : wanted)
       if (!table.known[static_cast<std::size_t>(row)]) missing_.push_back(row);
@@ -54,24 +52,21 @@ class RowProducts {
     return table.numbers.data();
   }
 
+  /// Forgets all products: the weights have changed.
+  void clear() { tables_.clear(); }
+
  private:
   using Numbers = typename B::template Storage<Scalar>;
   struct Table {
     RowProduct<B> product;
     Numbers numbers;  // [rows, n]
     std::vector<char> known;
-    std::uint64_t version;
   };
 
-  Table& find(const RowProduct<B>& product, std::uint64_t version) {
+  Table& find(const RowProduct<B>& product) {
     for (Table& table : tables_)
-      if (table.product == product) {
-        if (table.version != version) std::fill(table.known.begin(), table.known.end(), char{0});
-        table.version = version;
-        return table;
-      }
-    return tables_.emplace_back(
-        Table{product, Numbers(product.size()), std::vector<char>(product.rows, 0), version});
+      if (table.product == product) return table;
+    return tables_.emplace_back(Table{product, Numbers(product.size()), std::vector<char>(product.rows, 0)});
   }
 
   void make(Table& table, const Scalar* packed) {

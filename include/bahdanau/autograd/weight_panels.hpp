@@ -5,13 +5,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <vector>
 
-#include <bahdanau/autograd/lent_room.hpp>
+#include <bahdanau/autograd/arena.hpp>
 #include <bahdanau/autograd/row_products.hpp>
+#include <bahdanau/autograd/workspace.hpp>
 #include <bahdanau/backend/packed_products.hpp>
 #include <bahdanau/core/fork.hpp>
 
@@ -33,69 +34,68 @@ class WeightPanels {
  public:
   using Scalar = typename B::Scalar;
 
-  /// Forms lie in `room`, if given, for as long as that has some; it must outlive them.
-  explicit WeightPanels(detail::LentRoom<Scalar>* room = nullptr) : room_(room) {}
+  /// Forms lie in `workspace`, if given, for as long as that has room; it must outlive them.
+  explicit WeightPanels(detail::Workspace<Scalar>* workspace = nullptr) : workspace_(workspace) {}
   // They belong to one block of weights: a copy of the model makes its own.
   WeightPanels(const WeightPanels&) {}
   WeightPanels& operator=(const WeightPanels&) {
-    Kept& mine = kept();
-    mine.forms.clear();
-    mine.products = {};
+    kept().forget();
+    state_ = 0;
     return *this;
   }
   ~WeightPanels() { kept(); }
 
-  /// Says where the weights lie and which state they are in. Forms of an earlier state are made again when
-  /// they are asked for, so no pass over the earlier weights may be under way.
-  void watch(const Scalar* weights, std::size_t size, std::uint64_t version) {
+  /// Says which numbers the forms are of. Those of another state are forgotten, so no pass that uses them may
+  /// be under way.
+  void begin(const Scalar* weights, std::size_t size, std::uint64_t state) {
     Kept& mine = kept();
     const std::lock_guard lock(mine.mutex);
+    if (begin_ == weights && size_ == size && state_ == state) return;
+    mine.forget();
     begin_ = weights;
-    end_ = weights + size;
-    state_.version = version;
+    size_ = size;
+    state_ = state;
   }
+  std::uint64_t state() const { return state_; }
+  /// Elements of all forms.
+  std::size_t size() { return kept().total; }
 
-  /// Says that nobody needs the forms made so far: others may take their room. Training does so before each
-  /// of its two passes, which need different ones.
-  void retire() {
-    Kept& mine = kept();
-    const std::lock_guard lock(mine.mutex);
-    ++state_.round;
-  }
-
-  /// The packed form, valid until the weights change or forms are retired; null for a matrix that is not
-  /// among them.
+  /// The packed form, valid until `begin`; null for a matrix that is not among the weights.
   const Scalar* get(const WeightMatrix<B>& matrix) {
     Kept& mine = kept();
     const std::lock_guard lock(mine.mutex);
-    return packed(matrix);
+    return packed(mine, matrix);
   }
 
-  /// A table [rows, n] in which the rows `wanted` hold their products, until the weights change; null where
-  /// none is kept.
+  /// A table [rows, n] in which the rows `wanted` hold their products, until `begin`; null where none is
+  /// kept.
   const Scalar* row_products(const RowProduct<B>& product, const WeightMatrix<B>& matrix,
                              std::span<const Index> wanted) {
     Kept& mine = kept();
     const std::lock_guard lock(mine.mutex);
-    const Scalar* form = product.size() <= RowProduct<B>::largest ? packed(matrix) : nullptr;
-    return form ? mine.products.get(product, form, state_.version, wanted) : nullptr;
+    const Scalar* form = product.size() <= RowProduct<B>::largest ? packed(mine, matrix) : nullptr;
+    return form ? mine.products.get(product, form, wanted) : nullptr;
   }
 
  private:
-  struct State {
-    std::uint64_t version = 0, round = 0;
-    friend bool operator==(const State&, const State&) = default;
-  };
   struct Form {
     WeightMatrix<B> matrix;
-    detail::LentStorage<typename B::template Storage<Scalar>> packed;
-    State state;
+    Scalar* packed;
   };
 
   struct Kept {
     std::mutex mutex;
-    std::list<Form> forms;  // a list: threads keep pointers into it while others add to it
+    std::vector<Form> forms;
+    detail::Arena<typename B::template Storage<Scalar>> own;  // where the workspace has no room
     detail::RowProducts<B> products;
+    std::size_t total = 0;
+
+    void forget() {
+      forms.clear();
+      own.reset();
+      products.clear();
+      total = 0;
+    }
   };
 
   /// What is kept in this process. In the child of a `fork`, what a thread was changing that is not there any
@@ -116,34 +116,23 @@ class WeightPanels {
     return *kept_;
   }
 
-  const Scalar* packed(const WeightMatrix<B>& matrix) {
-    if (matrix.data < begin_ || matrix.data >= end_) return nullptr;
-    for (Form& form : kept_->forms)
-      if (form.state == state_ && form.matrix == matrix) return form.packed.data();
-    Form& form = find_room(detail::PackedProducts<B>::size(matrix.k, matrix.n));
-    detail::PackedProducts<B>::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride,
-                                    form.packed.data());
-    form.matrix = matrix;
-    form.state = state_;
-    return form.packed.data();
+  const Scalar* packed(Kept& mine, const WeightMatrix<B>& matrix) {
+    if (matrix.data < begin_ || matrix.data >= begin_ + size_) return nullptr;
+    for (const Form& form : mine.forms)
+      if (form.matrix == matrix) return form.packed;
+    const std::size_t size = detail::PackedProducts<B>::size(matrix.k, matrix.n);
+    Scalar* place = workspace_ != nullptr ? workspace_->take(size) : nullptr;
+    if (place == nullptr) place = mine.own.allocate(size);
+    detail::PackedProducts<B>::pack(matrix.op, matrix.k, matrix.n, matrix.data, matrix.stride, place);
+    mine.forms.push_back({matrix, place});
+    mine.total += size;
+    return place;
   }
 
-  /// The smallest form that nobody needs and that is large enough, but no room for two, or a new one.
-  Form& find_room(std::size_t size) {
-    Form* best = nullptr;
-    for (Form& form : kept_->forms)
-      if (form.state != state_ && form.packed.size() >= size && form.packed.size() < 2 * size &&
-          (best == nullptr || form.packed.size() < best->packed.size()))
-        best = &form;
-    if (best != nullptr) return *best;
-    // Some more, so that the same weight has room when it is packed for its transposed product.
-    using Numbers = detail::LentStorage<typename B::template Storage<Scalar>>;
-    return kept_->forms.emplace_back(Form{{}, Numbers(size + size / 32, room_), {}});
-  }
-
-  detail::LentRoom<Scalar>* room_ = nullptr;
-  const Scalar *begin_ = nullptr, *end_ = nullptr;
-  State state_;
+  detail::Workspace<Scalar>* workspace_ = nullptr;
+  const Scalar* begin_ = nullptr;
+  std::size_t size_ = 0;
+  std::uint64_t state_ = 0;
   std::unique_ptr<Kept> kept_ = std::make_unique<Kept>();
   std::atomic<std::uint64_t> process_{detail::Forks::count()};  // that has used it last
 };

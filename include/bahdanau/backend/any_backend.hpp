@@ -32,6 +32,9 @@ struct AnyBackend {
                            std::size_t k, Scalar alpha, const Scalar* a, std::size_t lda,
                            std::size_t stride_a, const Scalar* b, std::size_t ldb, std::size_t stride_b,
                            Scalar beta, Scalar* c, std::size_t ldc, std::size_t stride_c, std::size_t count);
+  static void add_product_of_rows(std::size_t m, std::size_t n, std::size_t k, const Scalar* a,
+                                  std::size_t lda, const Scalar* b, std::size_t ldb, const Index* rows,
+                                  Scalar* c, std::size_t ldc);
   template <class Kernel>
   static void for_rows(std::size_t rows, Kernel kernel);
   static void column_sum(std::size_t rows, std::size_t cols, const Scalar* x, std::size_t stride,

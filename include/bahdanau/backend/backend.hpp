@@ -37,7 +37,8 @@ struct AnyTable {
 ///    All other functions take plain device pointers.
 /// 3. `upload` and `download` copy between host and device; `copy` and `fill` work on the device.
 /// 4. `gemm` computes `C = alpha op(A) op(B) + beta C` for row-major matrices with row strides;
-///    `gemm_batched` does so for `count` triples a fixed stride apart.
+///    `gemm_batched` does so for `count` triples a fixed stride apart; `add_product_of_rows(m, n, k, a, lda,
+///    b, ldb, rows, c, ldc)` computes `C += Aᵀ B'`, where row p of B' is row `rows[p]` of B.
 /// 5. `for_rows(rows, kernel)` calls `kernel(lanes, row)` once for each row, in any order. Inside a row,
 ///    `lanes.map(n, f, outputs..., inputs...)` applies a pointwise functor to n columns: an output is a
 ///    `Store`, `Add` or `AddShared`, an input a pointer (one value a column) or a scalar (one for all);
@@ -63,6 +64,7 @@ concept Backend = requires(typename B::Scalar* out, const typename B::Scalar* in
   B::fill(out, n, value);
   B::gemm(Transpose::no, Transpose::no, n, n, n, value, in, n, in, n, value, out, n);
   B::gemm_batched(Transpose::no, Transpose::no, n, n, n, value, in, n, n, in, n, n, value, out, n, n, n);
+  B::add_product_of_rows(n, n, n, in, n, in, n, index, out, n);
   B::for_rows(n, detail::AnyRowKernel{});
   B::column_sum(n, n, in, n, out);
   B::scatter_add(n, n, in, index, out);

@@ -128,6 +128,12 @@ struct Thrust {
                    stride_c, count);
     });
   }
+  static void add_product_of_rows(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
+                                  const T* b, std::size_t ldb, const Index* rows, T* c, std::size_t ldc) {
+    Storage<T> gathered(k * n);
+    for_rows(k, detail::GatherRows<T>{b, ldb, rows, n, gathered.data()});
+    gemm(Transpose::yes, Transpose::no, m, n, k, T(1), a, lda, gathered.data(), n, T(1), c, ldc);
+  }
 
   template <class Kernel>
   static void for_rows(std::size_t rows, Kernel kernel) {

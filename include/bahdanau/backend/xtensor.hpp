@@ -61,6 +61,10 @@ struct Xtensor {
       gemm(transpose_a, transpose_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,
            c + i * stride_c, ldc);
   }
+  static void add_product_of_rows(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
+                                  const T* b, std::size_t ldb, const Index* rows, T* c, std::size_t ldc) {
+    kernel::Product<T>::add_of_rows(m, n, k, a, lda, b, ldb, rows, c, ldc);
+  }
 
   static constexpr bool packs() { return true; }
   static constexpr std::size_t packed_columns = kernel::Panels<T>::columns;

@@ -77,28 +77,13 @@ concept CellOn = detail::DeclaresCell<C> && Backend<B> &&
 
 namespace detail {
 
-/// How the caller makes a cell's input product: a cell may say `uses_up_input`, if it has `to_use_up` see to
-/// products that it may not write over.
+/// How the caller makes a cell's input product: a cell that says `uses_up_input` may take it over.
 template <DeclaresCell C>
 constexpr Result input_product() {
   if constexpr (requires { requires C::uses_up_input; })
-    return Result::used_up;
+    return Result::given;
   else
-    return Result::fresh;
-}
-
-/// An input product that a cell may write over: itself where it is used up, else a copy.
-template <Backend B>
-Variable<B> to_use_up(const Variable<B>& projected) {
-  using T = typename B::Scalar;
-  if (projected.used_up) return projected;
-  const Variable<B> copy = projected.tape->overwritten(projected.shape);
-  B::copy(projected.value, projected.size(), copy.value);
-  if (projected.gradient)
-    projected.tape->record([=] {
-      map_elements<B>(copy.size(), pointwise::Identity{}, Add<T>{projected.gradient}, input(copy.gradient));
-    });
-  return copy;
+    return Result::kept;
 }
 
 }  // namespace detail

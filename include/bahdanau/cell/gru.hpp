@@ -100,26 +100,29 @@ struct Gru {
   static CellState<Gru, B> step(const Weights& w, const Variable<B>& projected,
                                 const CellState<Gru, B>& state) {
     using T = typename B::Scalar;
-    using Kind = typename Lane<B>::Kind;
     Tape<B>& tape = *projected.tape;
     const Variable<B> h = state[0], W = tape[w.weight_hh], b = tape[w.bias_hh];
     const std::size_t rows = h.rows(), H = W.cols();
     detail::require_shape("Gru::step", "a state", {rows, H}, h.shape);
     detail::require_shape("Gru::step", "an input product", {rows, W.rows()}, projected.shape);
-    const Variable<B> x = detail::to_use_up(projected);
+    const Variable<B> x = tape.take(projected);
     // u = W_h h + b_h: of it only u_n is kept, in place of which its gradient will stand
     T* u = tape.scratch(x.size());
-    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), h, detail::Onto::bias, b.value, u);
-    const Variable<B> u_n = tape.variable(h.shape, detail::product_lane(W, 0, Result::used_up));
-    const Variable<B> next = tape.variable(h.shape, {W.value, Kind::state});
+    detail::multiply_rows<B>(h, W, 0, {b.value, 0}, u);
+    const Variable<B> u_n = tape.take(tape.variable(h.shape, Result::given));
+    const Variable<B> next = tape.following(h);
     B::for_rows(rows, detail::GruRow<T>{H, x.value, u, h.value, u_n.value, next.value});
-    tape.record([=, dh = tape.gradient_room(h)] {
-      B::for_rows(rows, detail::GruAdjointRow<T>{H, x.value, u_n.value, h.value, next.gradient, dh});
-      // u_r, u_z = W_hr h + b_hr, W_hz h + b_hz, whose gradients are x's; u_n = W_hn h + b_hn
-      const Variable<B> biases = b.reshape({3, H});
-      detail::linear_adjoint<B>({x.value, rows, 3 * H}, h, W.row_range(0, 2 * H), 0, biases.row_range(0, 2));
-      detail::linear_adjoint<B>({u_n.value, rows, H}, h, W.row_range(2 * H, H), 0, biases.row_range(2, 1));
+    if (!tape.recording()) return {next};
+    // u_r, u_z = W_hr h + b_hr, W_hz h + b_hz, whose gradients are x's; u_n = W_hn h + b_hn
+    const Variable<B> W_rz = W.row_range(0, 2 * H), W_n = W.row_range(2 * H, H), biases = b.reshape({3, H});
+    tape.record({"Gru::step", {x, u_n, h, W, b}, {next, u_n}, {h, W}}, [=](Gradients<B>& d) {
+      T *dx = d.in_place(x), *du_n = d.in_place(u_n);
+      B::for_rows(rows, detail::GruAdjointRow<T>{H, dx, du_n, h.value, d.of(next), d.to(h)});
+      detail::add_to_input<B>(d, {dx, rows, 3 * H}, h, W_rz, 0);
+      detail::add_to_input<B>(d, {du_n, rows, H}, h, W_n, 0);
     });
+    tape.add_weight({W_rz, biases.row_range(0, 2), h, x, 2 * H, H});
+    tape.add_weight({W_n, biases.row_range(2, 1), h, u_n, H, H});
     return {next};
   }
 };

@@ -102,7 +102,6 @@ struct Lstm {
   static CellState<Lstm, B> step(const Weights& w, const Variable<B>& projected,
                                  const CellState<Lstm, B>& state) {
     using T = typename B::Scalar;
-    using Kind = typename Lane<B>::Kind;
     Tape<B>& tape = *projected.tape;
     const Variable<B> h = state[0], c = state[1], W = tape[w.weight_hh], b = tape[w.bias_hh];
     const std::size_t rows = h.rows(), H = W.cols();
@@ -110,18 +109,18 @@ struct Lstm {
     detail::require_shape("Lstm::step", "an input product", {rows, W.rows()}, projected.shape);
     detail::require_shape("Lstm::step", "a memory c", h.shape, c.shape);
     detail::require_same_tape("Lstm::step", h, c);
-    const Variable<B> x = detail::to_use_up(projected);
+    const Variable<B> x = tape.take(projected);
     // x + W_h h in x's place; b_h is added where the gates are computed
-    detail::multiply_weight<B>(tape, detail::forward_weight(W, 0, H), h, detail::Onto::result, nullptr,
-                               x.value);
-    const Variable<B> h_next = tape.variable(h.shape, {W.value, Kind::state});
-    const Variable<B> c_next = tape.variable(h.shape, {W.value, Kind::memory});
+    detail::multiply_rows<B>(h, W, 0, {x.value, x.cols()}, x.value);
+    const Variable<B> h_next = tape.following(h), c_next = tape.following(c);
     B::for_rows(rows, detail::LstmRow<T>{H, x.value, b.value, c.value, c_next.value, h_next.value});
-    tape.record([=, dc = tape.gradient_room(c)] {
-      B::for_rows(rows, detail::LstmAdjointRow<T>{H, x.value, c.value, c_next.value, h_next.gradient,
-                                                  c_next.gradient, dc});
-      detail::linear_adjoint<B>({x.value, rows, 4 * H}, h, W, 0, b);
+    tape.record({"Lstm::step", {x, h, c, W, b}, {h_next, c_next}, {h, c, c_next, W}}, [=](Gradients<B>& d) {
+      T* dx = d.in_place(x);
+      B::for_rows(
+          rows, detail::LstmAdjointRow<T>{H, dx, c.value, c_next.value, d.of(h_next), d.of(c_next), d.to(c)});
+      detail::add_to_input<B>(d, {dx, rows, 4 * H}, h, W, 0);
     });
+    tape.add_weight({W, b, h, x, 4 * H, H});
     return {h_next, c_next};
   }
 };

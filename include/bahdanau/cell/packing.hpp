@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <bahdanau/autograd/loop_record.hpp>
 #include <bahdanau/backend/backend.hpp>
 
 namespace bahdanau::detail {
@@ -43,10 +44,22 @@ class Packing {
   std::size_t tokens() const { return starts_.back(); }
   /// Rows that still run at a step.
   std::size_t count(std::size_t step) const { return step < counts_.size() ? counts_[step] : 0; }
+  std::span<const std::size_t> counts() const { return counts_; }
   std::size_t start(std::size_t step) const { return starts_[step]; }
+  /// Whether all sentences are equally long.
+  bool even() const { return count(steps() - 1) == rows(); }
   /// The sentence of each row, longest first, and its inverse.
   std::span<const Index> order() const { return order_; }
   std::span<const Index> rank() const { return rank_; }
+
+  /// The packed row of each row's last token, then for each packed row which row of a state it goes on from
+  /// (see Loop): lists that a device needs where sentences are not equally long.
+  void lists(std::vector<Index>& host) const {
+    host.clear();
+    for (std::size_t r = 0; r < rows(); ++r)
+      host.push_back(static_cast<Index>(starts_[static_cast<std::size_t>(length(order_[r])) - 1] + r));
+    add_state_rows(*this, host);
+  }
 
   /// Calls f(packed row, sentence, step) for every token.
   template <class F>

@@ -2,12 +2,10 @@
 // All input products are one matrix product; sentences leave the running rows as they end.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
-#include <span>
 #include <vector>
 
+#include <bahdanau/autograd/loop.hpp>
 #include <bahdanau/cell/cell.hpp>
 #include <bahdanau/cell/packing.hpp>
 
@@ -21,39 +19,46 @@ struct LayerResult {
   CellState<C, B> last;  // parts of [sentences, hidden]
 };
 
-/// Lists reused from layer to layer, so that a repeated pass allocates nothing.
-template <class C, Backend B>
-struct LayerScratch {
-  std::vector<Variable<B>> outputs;
-  std::array<std::vector<Variable<B>>, C::parts> ended;
+/// `Packing::lists` on a tape; null where all sentences are equally long.
+struct PackingLists {
+  const Index *last_rows = nullptr, *state_rows = nullptr;
+
+  /// Nothing may read them before `Tape::send`.
+  template <Backend B>
+  static PackingLists stage(Tape<B>& tape, const Packing& packing, std::vector<Index>& host) {
+    if (packing.even()) return {};
+    packing.lists(host);
+    const Index* lists = tape.stage(host);
+    return {lists, lists + packing.rows()};
+  }
 };
+
+/// The packed rows of all steps to each sentence's state after its last token.
+template <Backend B>
+Variable<B> last_of(const Variable<B>& all, const Packing& packing, const PackingLists& lists) {
+  if (packing.even()) return all.row_range(packing.start(packing.steps() - 1), packing.rows());
+  return gather_rows(all, lists.last_rows, packing.rows());
+}
 
 /// Runs a cell of width `hidden` from the zero state over x [tokens, inputs].
 template <class C, Backend B>
 LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidden, const Variable<B>& x,
-                            const Packing& packing, LayerScratch<C, B>& scratch) {
+                            const Packing& packing, const PackingLists& lists) {
   Tape<B>& tape = *x.tape;
   const Variable<B> projected = linear(x, tape[weights.weight_ih], tape[weights.bias_ih], input_product<C>());
+  Loop<B> loop(tape, packing.counts(), {}, lists.state_rows);
   CellState<C, B> state;
-  state.fill(tape.zeros({packing.rows(), hidden}));
-  scratch.outputs.clear();
-  for (auto& pieces : scratch.ended) pieces.clear();
+  for (Variable<B>& part : state) part = loop.carry_zeros(hidden);
   for (std::size_t t = 0; t < packing.steps(); ++t) {
-    const std::size_t running = packing.count(t), next = packing.count(t + 1);
+    const std::size_t running = packing.count(t);
+    loop.step();
     for (Variable<B>& part : state) part = part.row_range(0, running);
     state = C::step(weights, projected.row_range(packing.start(t), running), state);
-    scratch.outputs.push_back(state[0]);
-    if (next < running)
-      for (std::size_t p = 0; p < C::parts; ++p)
-        scratch.ended[p].push_back(state[p].row_range(next, running - next));
+    for (std::size_t p = 0; p < C::parts; ++p) state[p] = loop.carry_on(p, state[p]);
   }
-  LayerResult<C, B> result{concat_rows<B>(scratch.outputs), state};
-  // The shortest sentences ended first and are the last rows.
-  for (std::size_t p = 0; p < C::parts; ++p) {
-    auto& pieces = scratch.ended[p];
-    std::reverse(pieces.begin(), pieces.end());
-    result.last[p] = pieces.size() == 1 ? pieces[0] : concat_rows<B>(pieces);
-  }
+  LayerResult<C, B> result{loop.all(0), {}};
+  for (std::size_t p = 0; p < C::parts; ++p)
+    result.last[p] = last_of(p == 0 ? result.outputs : loop.all(p), packing, lists);
   return result;
 }
 

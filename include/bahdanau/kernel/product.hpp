@@ -41,6 +41,19 @@ class Panels {
     return (n + columns - 1) / columns * columns * k;
   }
 
+  /// Lays B out, row p of which is row `rows[p]` of b.
+  template <class Index>
+  static void pack_rows(std::size_t k, std::size_t n, const T* b, std::size_t ldb, const Index* rows,
+                        T* panels) {
+    const std::size_t whole = n / columns * columns;
+    if (whole > 0) dispatch(RowCopy<Index>{k, whole, b, ldb, rows, panels});
+    if (whole == n) return;
+    T* last = panels + whole * k;
+    std::fill_n(last, k * columns, T(0));
+    for (std::size_t p = 0; p < k; ++p)
+      std::copy_n(b + static_cast<std::size_t>(rows[p]) * ldb + whole, n - whole, last + p * columns);
+  }
+
   /// Lays B = op(b) out.
   static void pack(Transpose op, std::size_t k, std::size_t n, const T* b, std::size_t ldb, T* panels) {
     const std::size_t whole = n / columns * columns;
@@ -70,6 +83,21 @@ class Panels {
         for (std::size_t j = 0; j < n; j += columns)
           for (std::size_t p = first; p < std::min(first + some, k); ++p)
             copy<Level, columns>(b + p * ldb + j, panels + j * k + p * columns);
+    }
+  };
+
+  template <class Index>
+  struct RowCopy {
+    std::size_t k, n;
+    const T* b;
+    std::size_t ldb;
+    const Index* rows;
+    T* panels;
+    template <class Level>
+    void operator()(Level) const {
+      for (std::size_t p = 0; p < k; ++p)
+        for (std::size_t j = 0; j < n; j += columns)
+          copy<Level, columns>(b + static_cast<std::size_t>(rows[p]) * ldb + j, panels + j * k + p * columns);
     }
   };
 
@@ -129,7 +157,22 @@ class Product {
     if (transpose_b == Transpose::no && (m < 32 || n < panel))
       multiply_unpacked(transpose_a, m, n, k, a, lda, b, ldb, addend, c, ldc);
     else
-      multiply_packing(transpose_a, transpose_b, m, n, k, a, lda, b, ldb, addend, c, ldc);
+      multiply_packing(transpose_a, m, n, k, a, lda, addend, c, ldc,
+                       [=](std::size_t p, std::size_t deep, std::size_t j, std::size_t some, T* panels) {
+                         const T* from = transpose_b == Transpose::yes ? b + j * ldb + p : b + p * ldb + j;
+                         Panels<T>::pack(transpose_b, deep, some, from, ldb, panels);
+                       });
+  }
+
+  /// C += Aᵀ B for A [k, m] and a B whose row p is row `rows[p]` of b.
+  template <class Index>
+  static void add_of_rows(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
+                          const T* b, std::size_t ldb, const Index* rows, T* c, std::size_t ldc) {
+    if (m == 0 || n == 0) return;
+    multiply_packing(Transpose::yes, m, n, k, a, lda, {c, ldc}, c, ldc,
+                     [=](std::size_t p, std::size_t deep, std::size_t j, std::size_t some, T* panels) {
+                       Panels<T>::pack_rows(deep, some, b + j, ldb, rows + p, panels);
+                     });
   }
 
  private:
@@ -209,9 +252,10 @@ class Product {
              {addend.data ? addend.data + whole : nullptr, addend.stride}, c + whole, ldc);
   }
 
-  static void multiply_packing(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,
-                               std::size_t k, const T* a, std::size_t lda, const T* b, std::size_t ldb,
-                               Addend<T> addend, T* c, std::size_t ldc) {
+  /// `pack(p, deep, j, some, panels)` packs rows p, ... and columns j, ... of B.
+  template <class Pack>
+  static void multiply_packing(Transpose transpose_a, std::size_t m, std::size_t n, std::size_t k, const T* a,
+                               std::size_t lda, Addend<T> addend, T* c, std::size_t ldc, Pack pack) {
     const TileSet<T>& kernels = tiles<T>();
     T* const block_a = workspace<Workspace::block>(block_depth * (block_rows + block_columns));
     T* const block_b = block_a + block_depth * block_rows;
@@ -221,8 +265,7 @@ class Product {
     for (std::size_t j = 0; j < n; j += wide)
       for (std::size_t p = 0; p < std::max(k, std::size_t{1}); p += block_depth) {
         const std::size_t some = std::min(wide, n - j), deep = std::min(block_depth, k - p);
-        Panels<T>::pack(transpose_b, deep, some,
-                        transpose_b == Transpose::yes ? b + j * ldb + p : b + p * ldb + j, ldb, block_b);
+        pack(p, deep, j, some, block_b);
         const Addend<T> before = p == 0 ? addend : Addend<T>{c, ldc};
         const std::size_t together = transpose_a == Transpose::no ? m : block_rows;
         for (std::size_t i = 0; i < m; i += together) {

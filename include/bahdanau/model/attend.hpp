@@ -24,11 +24,10 @@ struct Attended {
 /// α = softmax a(q, k), c = Σ α v; dropout acts on the α that enters the sum.
 template <class S, Backend B>
 Attended<B> attend(const typename S::Weights& weights, const Variable<B>& query, const Memory<B>& memory,
-                   const SpanView<B>& spans, const DropoutPlan& plan = {}, const Index* names = nullptr,
-                   const Lane<B>& lane = {}) {
+                   const SpanView<B>& spans, const DropoutPlan& plan = {}, const Index* names = nullptr) {
   const Variable<B> alpha = softmax(S::scores(weights, query, memory.keys, spans), spans);
   const Variable<B> kept = plan.active() ? dropout(alpha, spans, plan.attention(), names) : alpha;
-  return {span_sum(kept, memory.values, spans, lane), alpha};
+  return {span_sum(kept, memory.values, spans), alpha};
 }
 
 }  // namespace bahdanau::detail

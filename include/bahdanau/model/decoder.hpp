@@ -9,7 +9,7 @@
 
 #include <bahdanau/autograd/ops/best.hpp>
 #include <bahdanau/cell/cell.hpp>
-#include <bahdanau/cell/packing.hpp>
+#include <bahdanau/cell/recurrent_layer.hpp>
 #include <bahdanau/model/attend.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/config.hpp>
@@ -39,8 +39,8 @@ struct DecoderPass {
   std::vector<CellState<C, B>> states, ended;
   Spans<B> spans;
 
-  std::vector<Index> ids, names, rows, begin, length;  // scratch
-  std::vector<Variable<B>> tops;
+  std::vector<Index> ids, names, rows, begin, length, packing_lists;  // scratch
+  std::vector<std::size_t> pairs;                                     // of each step
 };
 
 /// Rows that continue fewer states: row r continues state `state[r]`.
@@ -88,11 +88,11 @@ class RecurrentDecoder {
   Variable<B> embed_again(Tape<B>& tape, std::span<const Token> tokens, const Index* ids) const {
     if (PackedProducts<B>::packs()) {
       const Variable<B> x = tape[embedding_], w = tape[layers_[0].weight_ih], b = tape[layers_[0].bias_ih];
-      const WeightMatrix<B> matrix = forward_weight(w, context_width_, x.cols());
+      const WeightMatrix<B> matrix{w.value + context_width_, x.cols(), w.rows(), w.cols(), Transpose::yes};
       if (const auto* table = tape.weights().row_products(
               {x.value, x.rows(), b.value, matrix.data, matrix.k, matrix.n}, matrix, tokens)) {
         Variable<B> y = gather_rows(tape.borrow(table, {x.rows(), matrix.n}), ids, tokens.size());
-        y.used_up = input_product<C>() == Result::used_up;
+        y.given = input_product<C>() == Result::given;
         return y;
       }
     }
@@ -108,8 +108,7 @@ class RecurrentDecoder {
                    const Index* names = nullptr, const Continued& continued = {}) const {
     Tape<B>& tape = *embedded.tape;
     // query = the top layer's previous hidden state; c = Σ α_t v_t
-    Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names,
-                                     {tape[layers_[0].weight_ih].value, Lane<B>::Kind::context});
+    Attended<B> attended = attend<S>(attention_, hidden(states.back()), memory, spans, plan, names);
     if (continued.state != nullptr) {
       attended.context = share_rows(attended.context, continued.state, continued.rows);
       for (CellState<C, B>& state : states)
@@ -119,8 +118,7 @@ class RecurrentDecoder {
     add_linear(embedded, attended.context, tape[layers_[0].weight_ih]);
     states[0] = C::step(layers_[0], embedded, states[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
-      const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names,
-                                        {tape[layers_[l].weight_ih].value, Lane<B>::Kind::dropout});
+      const Variable<B> below = dropout(hidden(states[l - 1]), plan.decoder(l), names);
       const Variable<B> projected =
           linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih], input_product<C>());
       states[l] = C::step(layers_[l], projected, states[l]);
@@ -162,32 +160,36 @@ class RecurrentDecoder {
     });
     const Index* names = plan.active() ? tape.stage(pass.names) : nullptr;
     const Index* ids = tape.stage(pass.ids);
+    const PackingLists lists = PackingLists::stage(tape, packing, pass.packing_lists);
     start(tape, source, pass);
     const Variable<B> embedded = embed(tape, ids, packing.tokens());
-    pass.tops.clear();
     pass.weights.clear();
+    pass.pairs.clear();
+    for (const std::size_t running : packing.counts()) pass.pairs.push_back(pass.spans.prefix(running).pairs);
+    Loop<B> loop(tape, packing.counts(), pass.pairs, lists.state_rows);
+    for (CellState<C, B>& state : pass.states)
+      for (Variable<B>& part : state) part = loop.carry(part);
     for (std::size_t t = 0; t < packing.steps(); ++t) {
       const std::size_t running = packing.count(t), first = packing.start(t);
+      loop.step();
       for (CellState<C, B>& state : pass.states)
         for (Variable<B>& part : state) part = part.row_range(0, running);
       pass.weights.push_back(step(source.memory, pass.spans.prefix(running),
                                   embedded.row_range(first, running), pass.states, plan,
                                   names ? names + first : nullptr));
-      pass.tops.push_back(hidden(pass.states.back()));
-      if (!tape.recording()) keep_ended(running, pass);
+      for (std::size_t l = 0; l < pass.states.size(); ++l)
+        for (std::size_t p = 0; p < C::parts; ++p)
+          pass.states[l][p] = loop.carry_on(l * C::parts + p, pass.states[l][p]);
     }
-    pass.outputs = concat_rows<B>(pass.tops);
+    pass.outputs = loop.all((layers_.size() - 1) * C::parts);
+    if (tape.recording()) return;
+    pass.ended.resize(pass.states.size());
+    for (std::size_t l = 0; l < pass.states.size(); ++l)
+      for (std::size_t p = 0; p < C::parts; ++p)
+        pass.ended[l][p] = last_of(loop.all(l * C::parts + p), packing, lists);
   }
 
  private:
-  /// Overwrites the states of the rows that ran: those that end now are not touched again.
-  template <Backend B>
-  static void keep_ended(std::size_t running, DecoderPass<C, B>& pass) {
-    for (std::size_t l = 0; l < pass.states.size(); ++l)
-      for (std::size_t p = 0; p < C::parts; ++p)
-        B::copy(pass.states[l][p].value, running * pass.states[l][p].cols(), pass.ended[l][p].value);
-  }
-
   /// Brings spans and first states into the order of the rows: longest target first. Sends what was staged.
   template <Backend B>
   void start(Tape<B>& tape, const DecoderSource<C, B>& source, DecoderPass<C, B>& pass) const {
@@ -206,10 +208,6 @@ class RecurrentDecoder {
     pass.states.assign(source.first.begin(), source.first.end());
     for (CellState<C, B>& state : pass.states)
       for (Variable<B>& part : state) part = gather_rows(part, rows, pass.rows.size());
-    if (tape.recording()) return;
-    pass.ended = pass.states;
-    for (CellState<C, B>& state : pass.ended)
-      for (Variable<B>& part : state) part = tape.constant(part.shape);
   }
 
   std::size_t context_width_;

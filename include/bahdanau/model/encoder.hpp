@@ -36,8 +36,7 @@ struct Encoding {
   std::vector<CellState<C, B>> last;  // the decoder's first state: one a layer, parts of [sentences, hidden]
   Packing packing;                    // rows of `last` are in packing.order()
 
-  std::vector<Index> lengths, ids, names, rows, reversal;  // scratch
-  LayerScratch<C, B> scratch;
+  std::vector<Index> lengths, ids, names, rows, reversal, lists;  // scratch
 };
 
 /// Throws unless each sentence has at least one key, and they are among the outputs: an encoder may make more
@@ -89,19 +88,20 @@ class RecurrentEncoder {
     const Index* names = input.dropout.active() ? tape.stage(out.names) : nullptr;
     const Index* reversal = Directions == 2 ? tape.stage(out.reversal) : nullptr;
     const Index* rows = tape.stage(out.rows);
+    const PackingLists lists = PackingLists::stage(tape, out.packing, out.lists);
     tape.send();
     const std::size_t tokens = out.packing.tokens(), layers = layers_.size() / Directions;
     Variable<B> x = gather_rows(tape[embedding_], ids, tokens);
     out.last.clear();
     for (std::size_t l = 0; l < layers; ++l) {
       if (l > 0) x = dropout(x, input.dropout.encoder(l), names);
-      const auto forward = run_layer<C, B>(layers_[l * Directions], hidden_, x, out.packing, out.scratch);
+      const auto forward = run_layer<C, B>(layers_[l * Directions], hidden_, x, out.packing, lists);
       if constexpr (Directions == 1) {
         x = forward.outputs;
         out.last.push_back(forward.last);
       } else {
         const auto backward = run_layer<C, B>(layers_[l * Directions + 1], hidden_,
-                                              gather_rows(x, reversal, tokens), out.packing, out.scratch);
+                                              gather_rows(x, reversal, tokens), out.packing, lists);
         x = concat_columns<B>({forward.outputs, gather_rows(backward.outputs, reversal, tokens)});
         out.last.push_back(join(tape, l, forward.last, backward.last));
       }

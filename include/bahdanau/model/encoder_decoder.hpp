@@ -247,7 +247,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   /// The weights as products use them.
   WeightPanels<Backend>* panels() const {
     if (detail::PackedProducts<Backend>::packs())
-      panels_.watch(detail::numbers(weights_), weights_.size(), weights_.version());
+      panels_.begin(detail::numbers(weights_), weights_.size(), weights_.version());
     return &panels_;
   }
   detail::EncoderInput encoder_input(const detail::SequenceRows& rows, const DropoutPlan& plan = {}) const {

@@ -88,25 +88,25 @@ Variable<B> additive_scores(const Variable<B>& query, const Variable<B>& keys, c
   detail::require_equal("additive_scores", "weights:", query.cols(), w.size());
   Tape<B>& tape = *query.tape;
   const std::size_t width = query.cols();
+  const Variable<B> q = query.given ? tape.take(query) : query;
   const Variable<B> score = tape.variable({spans.pairs});
   B::for_rows(spans.queries,
-              detail::AdditiveRow<T, View>{spans, width, score.value, query.value, keys.value, w.value});
-  if (query.gradient || keys.gradient || w.gradient)
-    tape.record([=, &tape, place = tape.gradient_room(query), d_keys = tape.gradient_room(keys),
-                 dw = tape.gradient_room(w)] {
-      // A gradient that takes the query's own place must wait until the query was read for the last time. And
-      // one kernel must not add to one place by two of its outputs, as it would where queries are the keys.
-      const bool apart = query.used_up || place == d_keys;
-      T* d_query = apart ? tape.scratch(query.size()) : place;
-      if (apart) B::fill(d_query, query.size(), T(0));
-      B::for_rows(spans.queries,
-                  detail::AdditiveAdjointRow<T, View>{spans, width, query.value, keys.value, w.value,
-                                                      score.gradient, d_query, d_keys, dw});
-      if (query.used_up)
-        B::copy(d_query, query.size(), place);
-      else if (apart)
-        detail::map_elements<B>(query.size(), pointwise::Identity{}, Add<T>{place}, detail::input(d_query));
-    });
+              detail::AdditiveRow<T, View>{spans, width, score.value, q.value, keys.value, w.value});
+  // A gradient that takes the query's own place must wait until the query was read for the last time. And one
+  // kernel must not add to one place by two of its outputs, as it would where queries are the keys.
+  const bool apart = query.given || query.array == keys.array;
+  const Variable<B> read = query.given ? Variable<B>{} : q;  // else it is ours
+  tape.record({"additive_scores", {q, keys, w}, {score}, {read, keys, w}}, [=, &tape](Gradients<B>& d) {
+    T* d_query = apart ? tape.scratch(q.size()) : d.to(q);
+    if (apart) B::fill(d_query, q.size(), T(0));
+    B::for_rows(spans.queries,
+                detail::AdditiveAdjointRow<T, View>{spans, width, q.value, keys.value, w.value, d.of(score),
+                                                    d_query, d.to(keys), d.to(w)});
+    if (query.given)
+      B::copy(d_query, q.size(), d.in_place(q));
+    else if (apart)
+      detail::add_elements<B>(q.size(), d_query, d.to(q));
+  });
   return score;
 }
 
@@ -137,7 +137,7 @@ struct Additive {
   static Variable<B> scores(const Weights& w, const Variable<B>& query, const Variable<B>& prepared,
                             const SpanView<B>& spans) {
     Tape<B>& tape = *query.tape;
-    return additive_scores(linear(query, tape[w.W_q], Result::used_up), prepared, tape[w.w_v], spans);
+    return additive_scores(linear(query, tape[w.W_q], Result::given), prepared, tape[w.w_v], spans);
   }
 };
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-#include <bahdanau/autograd/lent_room.hpp>
 #include <bahdanau/autograd/ops/product.hpp>
 #include <bahdanau/autograd/ops/softmax.hpp>
+#include <bahdanau/autograd/workspace.hpp>
 #include <bahdanau/core/parallel.hpp>
 #include <bahdanau/train/loss.hpp>
 
@@ -49,15 +49,12 @@ class OutputLoss {
     }
   };
 
-  /// The logits lie in `room`, if given and large enough; it must outlive this object.
-  explicit OutputLoss(LentRoom<Scalar>* room = nullptr) : room_(room) {}
+  /// The logits lie in `workspace`, if given and large enough; it must outlive this object.
+  explicit OutputLoss(Workspace<Scalar>* workspace = nullptr) : workspace_(workspace) {}
 
-  /// Takes the room for the logits of a batch of so many tokens, before others take it.
-  void reserve(std::size_t tokens, std::size_t classes) {
-    const std::size_t rows = std::min(tokens, std::max(block_pieces * piece_rows, block_elements / classes));
-    if (logits_.size() >= rows * classes) return;
-    logits_ = {};
-    logits_ = LentStorage<Numbers>(rows * classes, room_);
+  /// Elements of the logits that exist at once, for a batch of so many tokens.
+  static std::size_t logits(std::size_t tokens, std::size_t classes) {
+    return std::min(tokens, std::max(block_pieces * piece_rows, block_elements / classes)) * classes;
   }
 
   /// Forgets the rows of the batch before.
@@ -67,7 +64,7 @@ class OutputLoss {
   /// The loss of all rows; gradients are of Σ nats · `share`, with the targets smoothed.
   Loss run(Workers& workers, const Layer& layer, double share, double smoothing) {
     const std::size_t rows = plan(layer.hidden);
-    reserve(rows, layer.classes);
+    logits_.allocate(logits(rows, layer.classes), workspace_);
     if (nats_.size() < rows) nats_ = Numbers(rows);
     if (smoothing != 0 && losses_.size() < rows) losses_ = Numbers(rows);
     const bool gradients = layer.d_weight != nullptr;
@@ -165,7 +162,7 @@ class OutputLoss {
       WeightMatrix<B> part = layer.forward();
       part.data += some.first * layer.hidden;
       part.n = some.count;
-      multiply<B>(part, {start.rows.h, rows, layer.hidden}, Onto::bias, layer.bias + some.first, logits,
+      multiply<B>(part, {start.rows.h, rows, layer.hidden}, {layer.bias + some.first, 0}, logits,
                   layer.classes);
     });
   }
@@ -176,20 +173,20 @@ class OutputLoss {
     Scalar* logits = logits_.data() + piece.logits;
     const ProductRows<Scalar> h{rows.h, rows.count, layer.hidden},
         d_logits{logits, rows.count, layer.classes};
-    if (layer.packed) product(layer.forward(), layer.packed, h, Onto::bias, layer.bias, logits);
+    if (layer.packed) product(layer.forward(), layer.packed, h, {layer.bias, 0}, logits);
     B::for_rows(rows.count, CrossEntropyRow<Scalar>{logits, nats_.data() + piece.first,
                                                     smoothing == 0 ? nullptr : losses_.data() + piece.first,
                                                     rows.target, layer.classes, static_cast<Scalar>(share),
                                                     static_cast<Scalar>(smoothing), rows.dh != nullptr});
     // logits = h Wᵀ + b  =>  dh = dlogits W
-    if (rows.dh != nullptr)
-      product(layer.adjoint(), layer.packed_adjoint, d_logits, Onto::nothing, nullptr, rows.dh);
+    if (rows.dh != nullptr) product(layer.adjoint(), layer.packed_adjoint, d_logits, {}, rows.dh);
   }
 
-  static void product(const WeightMatrix<B>& w, const Scalar* packed, const ProductRows<Scalar>& x, Onto onto,
-                      const Scalar* bias, Scalar* y) {
-    if (packed != nullptr) return multiply_packed<B>(w, packed, 0, w.n, x, onto, bias, y);
-    multiply<B>(w, x, onto, bias, y, w.n);
+  static void product(const WeightMatrix<B>& w, const Scalar* packed, const ProductRows<Scalar>& x,
+                      Addend<Scalar> addend, Scalar* y) {
+    if (packed == nullptr) return multiply<B>(w, x, addend, y, w.n);
+    PackedProducts<B>::multiply(x.rows, w.n, w.k, x.data, x.stride, packed, addend.data, addend.stride, y,
+                                w.n);
   }
 
   /// logits = h Wᵀ + b  =>  dW += dlogitsᵀ h, db += Σ dlogits, for some of the classes.
@@ -203,10 +200,10 @@ class OutputLoss {
     });
   }
 
-  LentRoom<Scalar>* room_;
+  Workspace<Scalar>* workspace_;
   std::vector<Rows> shards_;
   std::vector<Piece> pieces_;
-  LentStorage<Numbers> logits_;
+  WorkspaceNumbers<Numbers> logits_;
   Numbers nats_, losses_;
 };
 

@@ -1,10 +1,11 @@
-// The gradients of a batch from those of its shards: products that all shards put off, added up together.
+// The gradients of a batch from those of its shards: the products of all of them, added up together.
 // Work is divided by the memory that it writes and adds the shards in order, so threads do not change a bit.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -14,13 +15,15 @@
 
 namespace bahdanau::detail {
 
-/// What one use adds to one place: a product to dW, a column sum to db, or rows to a table.
+/// What is added to one place: a product to dW, a column sum to db, rows to a table, or what adjoints have
+/// added up themselves.
 template <Backend B>
 struct Contribution {
   Place<typename B::Scalar> place;
   const WeightGradient<B>* product = nullptr;  // the use whose dW it is,
   const WeightGradient<B>* bias = nullptr;     // or whose db,
-  const RowGradient<B>* rows = nullptr;        // or the rows
+  const RowGradient<B>* rows = nullptr;        // or the rows,
+  const AddedGradient<B>* added = nullptr;     // or what adjoints have added
   std::size_t order = 0;                       // shard by shard, as each shard's tape says
   std::size_t group = 0;                       // contributions of other groups write elsewhere
 
@@ -29,11 +32,13 @@ struct Contribution {
     if (product != nullptr) product->add_to_weight(first, std::min(count, product->outputs - first));
     if (bias != nullptr) bias->add_to_bias();
     if (rows != nullptr) rows->add();
+    if (added != nullptr) added->add();
   }
   /// Multiplications and additions that it takes, for all rows of dW.
   std::size_t cost() const {
     if (product != nullptr) return product->outputs * product->inputs * product->rows;
-    return bias != nullptr ? bias->outputs * bias->rows : rows->cols * rows->rows;
+    if (bias != nullptr) return bias->outputs * bias->rows;
+    return rows != nullptr ? rows->cols * rows->rows : added->size;
   }
 };
 
@@ -48,12 +53,18 @@ class ShardGradients {
   void clear() { shards_.clear(); }
 
   /// One more shard, whose adjoints were played.
-  void add(const Tape<B>& tape, const DeferredWeightGradients<B>& deferred) {
-    shards_.push_back({&tape, &deferred});
+  void add(const Tape<B>& tape) {
+    add({tape.weight_gradients(), tape.row_gradients(), tape.added_gradients()});
   }
+  struct Shard {
+    std::span<const WeightGradient<B>> products;
+    std::span<const RowGradient<B>> rows;
+    std::span<const AddedGradient<B>> added{};
+  };
+  void add(const Shard& shard) { shards_.push_back(shard); }
 
-  /// Adds everything to `gradients`, to which the tapes are bound.
-  void sum(Workers& workers, Scalar* gradients) {
+  /// Adds everything to the gradients to which the tapes are bound.
+  void sum(Workers& workers) {
     collect();
     group();
     plan();
@@ -62,17 +73,9 @@ class ShardGradients {
       for (std::size_t c = piece.begin; c < piece.end; ++c)
         contributions_[c].add(piece.first_row, piece.row_count);
     });
-    for (const Shard& shard : shards_)
-      shard.tape->weights().for_own_gradients([&](std::size_t offset, const Scalar* own, std::size_t n) {
-        map_elements<B>(n, pointwise::Identity{}, Add<Scalar>{gradients + offset}, input(own));
-      });
   }
 
  private:
-  struct Shard {
-    const Tape<B>* tape;
-    const DeferredWeightGradients<B>* deferred;
-  };
   /// All contributions of one group, in order; of products some rows of dW. No two pieces write to the same
   /// memory.
   struct Piece {
@@ -89,12 +92,12 @@ class ShardGradients {
       contributions_.push_back(c);
     };
     for (const Shard& shard : shards_) {
-      for (const WeightGradient<B>& use : shard.deferred->uses()) {
+      for (const WeightGradient<B>& use : shard.products) {
         add({.place = use.weight_place(), .product = &use});
         add({.place = use.bias_place(), .bias = &use});
       }
-      for (const RowGradient<B>& use : shard.deferred->rows())
-        add({.place = use.weight_place(), .rows = &use});
+      for (const RowGradient<B>& use : shard.rows) add({.place = use.weight_place(), .rows = &use});
+      for (const AddedGradient<B>& use : shard.added) add({.place = use.weight_place(), .added = &use});
     }
   }
 

@@ -33,6 +33,7 @@ struct StepOptions {
   // Gives what was freed back to the system (malloc_trim, with glibc) whenever longer rows than ever before
   // have made the arrays move. For programs in which training is all there is: it holds up the whole process.
   bool trim_memory = false;
+  bool checked = false;  // finds operations that break the tape's rules (docs/operations.md): slow, for tests
 
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
@@ -58,9 +59,9 @@ class Training {
         workers_(detail::threads_for<Backend>(options.threads)),
         gradients_(model.parameters()),
         state_(model.parameters()),
-        room_(detail::numbers_to_change(gradients_), output_layer_begins()),
-        panels_(&room_),
-        output_loss_(&room_) {
+        workspace_(detail::numbers_to_change(gradients_), output_layer_begins()),
+        panels_(&workspace_),
+        output_loss_(&workspace_) {
     options_.check();
     sizes_ = sizes();
     if constexpr (requires { optimizer_.check(); }) optimizer_.check();
@@ -76,8 +77,7 @@ class Training {
     const DropoutPlan plan{model_->config().dropout,
                            random::key_of(options_.seed, random::Stream::dropout).derive(batches_)};
     const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
-    panels_.watch(detail::numbers(weights), weights.size(), 0);
-    panels_.retire();  // other weights, and gradients stand where their forms were
+    begin(detail::Phase::forward);
     const Loss total = run(batch,
                            {plan, options_.label_smoothing, detail::numbers_to_change(gradients_), &panels_,
                             options_.trim_memory},
@@ -102,12 +102,12 @@ class Training {
     if (state_of(std::as_const(*model_).weights()) != seen_)
       fail("backward", "the weights that loss(batch) has seen", "others",
            "change or assign weights after step(), or before loss()");
-    panels_.retire();  // the adjoints need the weights laid out in other ways
-    workers_.run(recorded_, [&](std::size_t s) { shards_[s]->backward(); });
-    clear_gradients(0, output_layer_begins());  // what was lent is needed no longer
+    begin(detail::Phase::adjoint);
+    workers_.run(recorded_, [&](std::size_t s) { shards_[s]->tape.play_adjoints(); });
+    clear_gradients(0, output_layer_begins());  // nobody needs the workspace any more
     shard_gradients_.clear();
-    for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape, *shards_[s]->deferred);
-    shard_gradients_.sum(workers_, detail::numbers_to_change(gradients_));
+    for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape);
+    shard_gradients_.sum(workers_);
     has_gradients_ = true;
   }
 
@@ -188,20 +188,15 @@ class Training {
 
   /// A run of a batch's rows with everything that its passes need.
   struct Shard {
-    Shard(const Model& model, detail::LentRoom<Scalar>& room)
-        : tape(Tape<Backend>::Mode::record, &room),
-          quiet(model.inference()),
-          own_gradients(model.weights().size()) {}
+    Shard(const Model& model, typename Tape<Backend>::Mode mode) : tape(mode), quiet(model.inference()) {}
 
     void forward(const Pass& how, const Model& model, const Batch& batch, std::size_t first,
                  std::size_t count) {
       Tape<Backend>& on = how.gradients != nullptr ? tape : quiet;
       const DropoutPlan& plan = how.dropout;
       if (on.reset() && how.trim) detail::return_free_memory();
-      on.bind({.weights = detail::numbers(model.weights()),
-               .gradients = how.gradients,
-               .panels = how.panels,
-               .own_gradients = own_gradients.data()});
+      on.bind(
+          {.weights = detail::numbers(model.weights()), .gradients = how.gradients, .panels = how.panels});
       const auto source = detail::SequenceRows::of(batch.source, first, count);
       const auto target = detail::SequenceRows::of(batch.target, first, count);
       model.encoder_network().run(on, model.encoder_input(source, plan), encoding);
@@ -218,17 +213,7 @@ class Training {
       wanted = on.keep(labels);
     }
 
-    /// From the gradients of the top layer's outputs, which the loss has left.
-    void backward() {
-      tape.weights().forget_packed();
-      deferred = &tape.play_adjoints();
-      deferred->merge();
-    }
-
     Tape<Backend> tape, quiet;  // one that records, one that does not
-    // What few adjoints write, and only then: see OwnGradient.
-    typename Backend::template Storage<Scalar> own_gradients;
-    detail::DeferredWeightGradients<Backend>* deferred = nullptr;
     detail::Encoding<Cell, Backend> encoding;
     detail::DecoderPass<Cell, Backend> pass;
     std::vector<Index> labels;
@@ -255,29 +240,39 @@ class Training {
     batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
     const std::size_t rows = batch.source.rows();
     const std::size_t used = SpreadingBackend<Backend> ? 1 : (rows + shard_rows - 1) / shard_rows;
-    output_loss.reserve(rows * batch.target.width(), model.vocabularies().target.size());
-    while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model, room_));
+    const auto mode = options_.checked ? Tape<Backend>::Mode::checked : Tape<Backend>::Mode::record;
+    while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model, mode));
     workers_.run(used, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used, end = (s + 1) * rows / used;
-      Shard& shard = *shards_[s];
-      shard.forward(how, model, batch, begin, end - begin);
-      if (how.gradients == nullptr) return;
-      // Longer than any before: see Tape::fragmented.
-      if (shard.tape.fragmented()) shard.forward(how, model, batch, begin, end - begin);
-      shard.tape.clear_gradients();
+      shards_[s]->forward(how, model, batch, begin, end - begin);
     });
     if (how.gradients != nullptr) {
       recorded_ = used;
+      // Weights take about as much packed for the adjoints as they have for the forward pass.
+      const std::size_t logits = detail::OutputLoss<Backend>::logits(rows * batch.target.width(),
+                                                                     model.vocabularies().target.size()),
+                        packed = panels_.size() + panels_.size() / 8;
+      begin(detail::Phase::loss);
+      workspace_.share(std::max(logits, packed), used);
+      for (std::size_t s = 0; s < used; ++s) shards_[s]->tape.use(workspace_.share_of(s));
       clear_gradients(output_layer_begins(), gradients_.size());
     }
     output_loss.clear();
     for (std::size_t s = 0; s < used; ++s) {
       const Variable<Backend>& outputs = shards_[s]->pass.outputs;
-      output_loss.add({outputs.value, outputs.gradient, shards_[s]->wanted, outputs.rows()});
+      Scalar* dh = how.gradients != nullptr ? shards_[s]->tape.seed(outputs) : nullptr;
+      output_loss.add({outputs.value, dh, shards_[s]->wanted, outputs.rows()});
     }
     return output_loss.run(workers_, output_layer(how), 1.0 / static_cast<double>(model.loss_divisor()),
                            how.smoothing);
+  }
+
+  /// What the phase before has left in the workspace is gone: packed weights are made anew.
+  void begin(detail::Phase phase) {
+    const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
+    workspace_.begin(phase);
+    panels_.begin(detail::numbers(weights), weights.size(), ++phases_);
   }
 
   /// The output layer's parameters are the last, and its gradients the only ones that come before `backward`.
@@ -313,7 +308,7 @@ class Training {
   OptimizerState<Backend> state_;
   // The gradients' own place, up to the output layer's: idle until the adjoints were played, so what nobody
   // needs afterwards lies there.
-  detail::LentRoom<Scalar> room_;
+  detail::Workspace<Scalar> workspace_;
   WeightPanels<Backend> panels_;
   detail::OutputLoss<Backend> output_loss_, quiet_loss_;  // of `loss`, and of `evaluate`
   std::vector<std::unique_ptr<Shard>> shards_;
@@ -323,6 +318,7 @@ class Training {
   WeightState seen_{};         // at the last loss
   std::size_t recorded_ = 0;   // shards of the last loss
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
+  std::uint64_t phases_ = 0;   // begun so far
   double rate_factor_ = 1;
   bool ready_ = false, has_gradients_ = false;
 };

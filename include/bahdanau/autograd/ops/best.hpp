@@ -135,7 +135,7 @@ void best_of_products(const Variable<B>& x, const Variable<B>& w, const Variable
   Tape<B>& tape = *x.tape;
   if (detail::PackedProducts<B>::packs()) {
     using Search = detail::BestSearch<B>;
-    const WeightMatrix<B> matrix = detail::forward_weight(w, 0, x.cols());
+    const WeightMatrix<B> matrix{w.value, x.cols(), w.rows(), w.cols(), Transpose::yes};
     const auto* packed = tape.weights().has_helpers() ? nullptr : tape.weights().packed(matrix);
     if (packed != nullptr && Search::some % detail::PackedProducts<B>::columns() == 0) {
       Search search(tape, x.rows(), w.rows(), count, log_probs, columns);

@@ -93,19 +93,17 @@ inline void require_rate(double rate) {
 
 /// y = x ⊙ mask. x [rows, cols]; `row_names` (on the tape, or null for 0, 1, ...) say which row is which.
 template <Backend B>
-Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* row_names = nullptr,
-                    const Lane<B>& lane = {}) {
+Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* row_names = nullptr) {
   detail::require_rate(mask.rate);
   if (mask.rate == 0) return x;
   using T = typename B::Scalar;
   const detail::MaskDraw draw(mask);
-  const Variable<B> y = lane.weight ? x.tape->variable(x.shape, lane) : x.tape->passing(x.shape);
+  const Variable<B> y = x.tape->variable(x.shape);
   B::for_rows(x.rows(), detail::MaskRow<Store, T>{draw, row_names, x.cols(), y.value, x.value});
-  if (x.gradient)
-    x.tape->record([=] {
-      // y = x f  =>  dx += dy f
-      B::for_rows(x.rows(), detail::MaskRow<Add, T>{draw, row_names, x.cols(), x.gradient, y.gradient});
-    });
+  x.tape->record({"dropout", {x}, {y}}, [=](Gradients<B>& d) {
+    // y = x f  =>  dx += dy f
+    B::for_rows(x.rows(), detail::MaskRow<Add, T>{draw, row_names, x.cols(), d.to(x), d.of(y)});
+  });
   return y;
 }
 

@@ -75,15 +75,14 @@ struct ColumnAdjointRow {
 
 /// y = f(x), element by element; `derivative(x, y, dy)` is what x's gradient receives.
 template <class F, class Derivative, Backend B>
-Variable<B> unary(const Variable<B>& x, F f, Derivative derivative) {
+Variable<B> unary(const Variable<B>& x, F f, Derivative derivative, std::string_view name = "unary") {
   using T = typename B::Scalar;
   const Variable<B> y = x.tape->variable(x.shape);
   detail::map_elements<B>(x.size(), f, Store<T>{y.value}, detail::input(x.value));
-  if (x.gradient)
-    x.tape->record([=] {
-      detail::map_elements<B>(x.size(), derivative, Add<T>{x.gradient}, detail::input(x.value),
-                              detail::input(y.value), detail::input(y.gradient));
-    });
+  x.tape->record({name, {x}, {y}, {x, y}}, [=](Gradients<B>& d) {
+    detail::map_elements<B>(x.size(), derivative, Add<T>{d.to(x)}, detail::input(x.value),
+                            detail::input(y.value), d.of(y));
+  });
   return y;
 }
 
@@ -107,18 +106,17 @@ Variable<A> binary(std::string_view where, const Variable<A>& a, const Variable<
     const detail::Operand<T> operand{b.value, equal ? cols : 0, column};
     const Variable<B> y = a.tape->variable(a.shape);
     B::for_rows(rows, detail::BinaryRow<F, T>{f, cols, y.value, a.value, operand});
-    if (a.gradient || b.gradient)
-      a.tape->record([=] {
-        if (a.gradient)
-          B::for_rows(rows, detail::BinaryAdjointRow<DerivativeA, T>{da, cols, cols, a.gradient, a.value,
-                                                                     operand, y.gradient});
-        if (b.gradient && column)
-          B::for_rows(rows, detail::ColumnAdjointRow<DerivativeB, T>{db, cols, b.gradient, a.value, b.value,
-                                                                     y.gradient});
-        else if (b.gradient)
-          B::for_rows(rows, detail::BinaryAdjointRow<DerivativeB, T>{db, cols, operand.stride, b.gradient,
-                                                                     a.value, operand, y.gradient});
-      });
+    a.tape->record({where, {a, b}, {y}, {a, b}}, [=](Gradients<B>& d) {
+      const T* dy = d.of(y);
+      if (d.wants(a))
+        B::for_rows(rows,
+                    detail::BinaryAdjointRow<DerivativeA, T>{da, cols, cols, d.to(a), a.value, operand, dy});
+      if (d.wants(b) && column)
+        B::for_rows(rows, detail::ColumnAdjointRow<DerivativeB, T>{db, cols, d.to(b), a.value, b.value, dy});
+      else if (d.wants(b))
+        B::for_rows(rows, detail::BinaryAdjointRow<DerivativeB, T>{db, cols, operand.stride, d.to(b), a.value,
+                                                                   operand, dy});
+    });
     return y;
   }
 }
@@ -235,38 +233,38 @@ struct MaximumDerivativeB {
 /// y = tanh x; dx = dy (1 - y²).
 template <Backend B>
 Variable<B> tanh(const Variable<B>& x) {
-  return unary(x, pointwise::Tanh{}, pointwise::TanhDerivative{});
+  return unary(x, pointwise::Tanh{}, pointwise::TanhDerivative{}, "tanh");
 }
 /// y = 1 / (1 + e^-x); dx = dy y (1 - y).
 template <Backend B>
 Variable<B> sigmoid(const Variable<B>& x) {
-  return unary(x, pointwise::Sigmoid{}, pointwise::SigmoidDerivative{});
+  return unary(x, pointwise::Sigmoid{}, pointwise::SigmoidDerivative{}, "sigmoid");
 }
 /// y = e^x; dx = dy y.
 template <Backend B>
 Variable<B> exp(const Variable<B>& x) {
-  return unary(x, pointwise::Exp{}, pointwise::ExpDerivative{});
+  return unary(x, pointwise::Exp{}, pointwise::ExpDerivative{}, "exp");
 }
 /// y = ln x; dx = dy / x.
 template <Backend B>
 Variable<B> log(const Variable<B>& x) {
-  return unary(x, pointwise::Log{}, pointwise::LogDerivative{});
+  return unary(x, pointwise::Log{}, pointwise::LogDerivative{}, "log");
 }
 /// y = √x; dx = dy / 2y: infinite at 0.
 template <Backend B>
 Variable<B> sqrt(const Variable<B>& x) {
-  return unary(x, pointwise::Sqrt{}, pointwise::SqrtDerivative{});
+  return unary(x, pointwise::Sqrt{}, pointwise::SqrtDerivative{}, "sqrt");
 }
 /// y = 1 / x; dx = -dy y².
 template <Backend B>
 Variable<B> reciprocal(const Variable<B>& x) {
-  return unary(x, pointwise::Reciprocal{}, pointwise::ReciprocalDerivative{});
+  return unary(x, pointwise::Reciprocal{}, pointwise::ReciprocalDerivative{}, "reciprocal");
 }
 /// y = scale · x + shift; dx = scale · dy.
 template <Backend B>
 Variable<B> affine(const Variable<B>& x, typename B::Scalar scale, typename B::Scalar shift) {
   using T = typename B::Scalar;
-  return unary(x, pointwise::Affine<T>{scale, shift}, pointwise::AffineDerivative<T>{scale});
+  return unary(x, pointwise::Affine<T>{scale, shift}, pointwise::AffineDerivative<T>{scale}, "affine");
 }
 
 // In functions of two arrays b may be one row for all rows of a, or a column [rows, 1] for all of its

@@ -1,5 +1,5 @@
 // Matrix products: plain, batched, and the linear map y = x Wᵀ + b of every layer.
-// The gradient of a weight is put off until the tape was played, so all steps share one product.
+// The gradient of a weight comes after all adjoints, so that the steps of a loop share one product.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ Variable<B> matmul(const Variable<B>& a, const Variable<B>& b) {
   if (b.shape[0] != k) fail("matmul", "b with " + detail::text(k) + " rows", b.shape.text());
   const Variable<B> y = a.tape->variable({m, n});
   B::gemm(Transpose::no, Transpose::no, m, n, k, T(1), a.value, k, b.value, n, T(0), y.value, n);
-  if (a.gradient || b.gradient)
-    a.tape->record([=] {
-      // y = a b  =>  da += dy bᵀ
-      if (a.gradient)
-        B::gemm(Transpose::no, Transpose::yes, m, k, n, T(1), y.gradient, n, b.value, n, T(1), a.gradient, k);
-      // y = a b  =>  db += aᵀ dy
-      if (b.gradient)
-        B::gemm(Transpose::yes, Transpose::no, k, n, m, T(1), a.value, k, y.gradient, n, T(1), b.gradient, n);
-    });
+  a.tape->record({"matmul", {a, b}, {y}, {a, b}}, [=](Gradients<B>& d) {
+    const T* dy = d.of(y);
+    // y = a b  =>  da += dy bᵀ
+    if (d.wants(a))
+      B::gemm(Transpose::no, Transpose::yes, m, k, n, T(1), dy, n, b.value, n, T(1), d.to(a), k);
+    // y = a b  =>  db += aᵀ dy
+    if (d.wants(b))
+      B::gemm(Transpose::yes, Transpose::no, k, n, m, T(1), a.value, k, dy, n, T(1), d.to(b), n);
+  });
   return y;
 }
 
@@ -48,26 +48,22 @@ Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
   const Variable<B> y = a.tape->variable({count, m, n});
   B::gemm_batched(Transpose::no, transpose_b, m, n, k, T(1), a.value, k, m * k, b.value, ldb, k * n, T(0),
                   y.value, n, m * n, count);
-  if (a.gradient || b.gradient)
-    a.tape->record([=] {
-      // y = a op(b)  =>  da += dy op(b)ᵀ
-      if (a.gradient)
-        B::gemm_batched(Transpose::no, turned ? Transpose::no : Transpose::yes, m, k, n, T(1), y.gradient, n,
-                        m * n, b.value, ldb, k * n, T(1), a.gradient, k, m * k, count);
-      // y = a b  =>  db += aᵀ dy;   y = a bᵀ  =>  db += dyᵀ a
-      if (b.gradient && !turned)
-        B::gemm_batched(Transpose::yes, Transpose::no, k, n, m, T(1), a.value, k, m * k, y.gradient, n, m * n,
-                        T(1), b.gradient, n, k * n, count);
-      if (b.gradient && turned)
-        B::gemm_batched(Transpose::yes, Transpose::no, n, k, m, T(1), y.gradient, n, m * n, a.value, k, m * k,
-                        T(1), b.gradient, k, k * n, count);
-    });
+  a.tape->record({"batched_matmul", {a, b}, {y}, {a, b}}, [=](Gradients<B>& d) {
+    const T* dy = d.of(y);
+    // y = a op(b)  =>  da += dy op(b)ᵀ
+    if (d.wants(a))
+      B::gemm_batched(Transpose::no, turned ? Transpose::no : Transpose::yes, m, k, n, T(1), dy, n, m * n,
+                      b.value, ldb, k * n, T(1), d.to(a), k, m * k, count);
+    // y = a b  =>  db += aᵀ dy;   y = a bᵀ  =>  db += dyᵀ a
+    if (d.wants(b) && !turned)
+      B::gemm_batched(Transpose::yes, Transpose::no, k, n, m, T(1), a.value, k, m * k, dy, n, m * n, T(1),
+                      d.to(b), n, k * n, count);
+    if (d.wants(b) && turned)
+      B::gemm_batched(Transpose::yes, Transpose::no, n, k, m, T(1), dy, n, m * n, a.value, k, m * k, T(1),
+                      d.to(b), k, k * n, count);
+  });
   return y;
 }
-
-/// What becomes of the result of a linear map: `overwritten` and `used_up` promise one consumer that may
-/// write over it and whose adjoint stores the gradient there (`Variable::used_up`); the latter lie in a lane.
-enum class Result { fresh, overwritten, used_up };
 
 namespace detail {
 
@@ -82,8 +78,12 @@ struct FillRow {
   }
 };
 
-/// What a product with a weight is added to.
-enum class Onto { nothing, bias, result };
+/// What a product with a weight is added to: nothing, a row for all rows (stride 0), or the result itself.
+template <class T>
+struct Addend {
+  const T* data = nullptr;
+  std::size_t stride = 0;
+};
 
 /// x [rows, any], rows `stride` apart.
 template <class T>
@@ -92,153 +92,98 @@ struct ProductRows {
   std::size_t rows, stride;
 };
 
-/// y = x op(W) + what `onto` says: x [rows, k], op(W) [k, n], y [rows, n], rows `stride` apart, bias [n].
+/// y = x op(W) + addend: x [rows, k], op(W) [k, n], y [rows, n], rows `stride` apart; the weight as it lies.
 template <Backend B>
-void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x, Onto onto,
-              const typename B::Scalar* bias, typename B::Scalar* y, std::size_t stride) {
+void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
+              Addend<typename B::Scalar> addend, typename B::Scalar* y, std::size_t stride) {
   using T = typename B::Scalar;
-  if (PackedProducts<B>::packs()) {
-    const auto* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
-    PackedProducts<B>::multiply_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend,
-                                     onto == Onto::result ? stride : 0, y, stride);
-  } else {
-    if (onto == Onto::bias) B::for_rows(x.rows, FillRow<T>{y, bias, w.n, stride});
-    B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
-            T(onto != Onto::nothing), y, stride);
-  }
+  if constexpr (PackingBackend<B>)
+    if (B::packs())
+      return B::gemm_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend.data,
+                          addend.stride, y, stride);
+  if (addend.data != nullptr && addend.data != y)
+    B::for_rows(x.rows, FillRow<T>{y, addend.data, w.n, stride});
+  B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
+          T(addend.data != nullptr), y, stride);
 }
 
-/// The same for `count` columns from `first` on of a weight that the backend has packed.
-template <Backend B>
-void multiply_packed(const WeightMatrix<B>& w, const typename B::Scalar* packed, std::size_t first,
-                     std::size_t count, const ProductRows<typename B::Scalar>& x, Onto onto,
-                     const typename B::Scalar* bias, typename B::Scalar* y) {
-  const auto* addend = onto == Onto::bias ? bias : onto == Onto::result ? y : nullptr;
-  PackedProducts<B>::multiply(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
-                              addend ? addend + first : nullptr, onto == Onto::result ? w.n : 0, y + first,
-                              w.n);
-}
-
-/// Some columns of op(W).
-template <Backend B>
-WeightMatrix<B> columns_of(const WeightMatrix<B>& w, std::size_t first, std::size_t count) {
-  return {w.data + (w.op == Transpose::yes ? first * w.stride : first), w.k, count, w.stride, w.op};
-}
-
-/// The same with the weights that the tape is bound to.
-///
-/// With a packed weight where the tape has one. Without one where a pass that is recorded multiplies many
-/// rows at once: a product of its own is as fast there, and a packed copy of such a weight is used once.
+/// The same with the weights that the tape is bound to: packed where the tape has them so. Not where a pass
+/// that is recorded multiplies many rows at once: a product of its own is as fast there, and a packed copy of
+/// such a weight is used once.
 template <Backend B>
 void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
-                     Onto onto, const typename B::Scalar* bias, typename B::Scalar* y) {
-  if (PackedProducts<B>::packs()) {
+                     Addend<typename B::Scalar> addend, typename B::Scalar* y) {
+  if constexpr (PackingBackend<B>) {
     constexpr std::size_t many_rows = 256, deep = 128;
     const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
-    if (const auto* packed = !once ? tape.weights().packed(w) : nullptr) {
-      tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
-        multiply_packed<B>(w, packed, first, count, x, onto, bias, y);
+    if (const auto* packed = B::packs() && !once ? tape.weights().packed(w) : nullptr)
+      return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
+        B::gemm_packed(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
+                       addend.data ? addend.data + first : nullptr, addend.stride, y + first, w.n);
       });
-      return;
-    }
   }
-  if (!PackedProducts<B>::packs() && !SpreadingBackend<B> && !tape.recording()) {
-    tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
-      multiply<B>(columns_of(w, first, count), x, onto, bias ? bias + first : nullptr, y + first, w.n);
+  if (!PackedProducts<B>::packs() && !SpreadingBackend<B> && !tape.recording())
+    return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
+      const WeightMatrix<B> part{w.data + (w.op == Transpose::yes ? first * w.stride : first), w.k, count,
+                                 w.stride, w.op};
+      multiply<B>(part, x, {addend.data ? addend.data + first : nullptr, addend.stride}, y + first, w.n);
     });
-    return;
-  }
-  multiply<B>(w, x, onto, bias, y, w.n);
+  multiply<B>(w, x, addend, y, w.n);
 }
 
-/// All rows of a variable.
+/// y = x W'ᵀ + addend for a variable, W' being the columns of W from `first` on that x meets: of rows that
+/// are shared, each is multiplied once.
 template <Backend B>
-ProductRows<typename B::Scalar> product_rows(const typename B::Scalar* data, const Variable<B>& shaped) {
-  return {data, shaped.rows(), shaped.cols()};
-}
-
-/// `multiply_weight` for a variable: of rows that are shared, each is multiplied once.
-template <Backend B>
-void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const Variable<B>& x, Onto onto,
-                     const typename B::Scalar* bias, typename B::Scalar* y) {
-  using T = typename B::Scalar;
-  if (x.shared == nullptr) return multiply_weight<B>(tape, w, product_rows<B>(x.value, x), onto, bias, y);
-  const auto& [value, count, row] = *x.shared;
-  T* products = tape.constant({count, w.n}).value;
-  multiply_weight<B>(tape, w, ProductRows<T>{value, count, x.cols()},
-                     onto == Onto::bias ? Onto::bias : Onto::nothing, bias, products);
-  if (onto == Onto::result)
-    B::for_rows(x.rows(), GatherRow<Add, T>{y, products, row, w.n});
-  else
-    B::for_rows(x.rows(), GatherRow<Store, T>{y, products, row, w.n});
-}
-
-/// Products with one weight share a lane where gradients of the weights are put off.
-template <Backend B>
-Lane<B> product_lane(const Variable<B>& w, std::size_t first, Result result = Result::fresh) {
-  using Kind = typename Lane<B>::Kind;
-  return {w.gradient.is_own() ? w.value + first : nullptr,
-          result == Result::used_up ? Kind::used_up : Kind::product};
-}
-
-/// Wᵀ for y = x W'ᵀ, W' being the columns of W from `first` on that x meets.
-template <Backend B>
-WeightMatrix<B> forward_weight(const Variable<B>& w, std::size_t first, std::size_t inputs) {
-  return {w.value + first, inputs, w.rows(), w.cols(), Transpose::yes};
-}
-/// W for dx = dy W'.
-template <Backend B>
-WeightMatrix<B> adjoint_weight(const Variable<B>& w, std::size_t first, std::size_t inputs) {
-  return {w.value + first, w.rows(), inputs, w.cols(), Transpose::no};
-}
-
-/// What dy [rows, outputs] says of y += x W'ᵀ + b, where W' is W's columns first, ..., first + inputs - 1; b
-/// may be a constant.
-template <Backend B>
-void linear_adjoint(const ProductRows<typename B::Scalar>& dy, const Variable<B>& x, const Variable<B>& w,
-                    std::size_t first, const Variable<B>& b) {
+void multiply_rows(const Variable<B>& x, const Variable<B>& w, std::size_t first,
+                   Addend<typename B::Scalar> addend, typename B::Scalar* y) {
   using T = typename B::Scalar;
   Tape<B>& tape = *x.tape;
-  const std::size_t inputs = x.cols(), outputs = w.rows(), stride = w.cols();
-  // y = x W'ᵀ  =>  dx += dy W'
-  if (x.gradient)
-    multiply_weight<B>(tape, adjoint_weight(w, first, inputs), dy, x.passed_on ? Onto::nothing : Onto::result,
-                       nullptr, x.gradient);
-  // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: put off to the end for a leaf, at once for what an earlier
-  // adjoint reads
-  const auto place = [&](const Variable<B>& v, std::size_t offset, bool later) -> T* {
-    if (!v.gradient || v.leaf != later) return nullptr;
-    return (later ? tape.weights().deferred_place(v) : static_cast<T*>(v.gradient)) + offset;
-  };
-  const auto use = [&](bool later) {
-    return WeightGradient<B>{place(w, first, later),
-                             place(b, 0, later),
-                             x.value,
-                             dy.data,
-                             dy.rows,
-                             inputs,
-                             outputs,
-                             stride,
-                             dy.stride,
-                             0};
-  };
-  tape.defer(use(true));
-  const WeightGradient<B> now = use(false);
-  now.add_to_weight(0, outputs);
-  now.add_to_bias();
+  const WeightMatrix<B> matrix{w.value + first, x.cols(), w.rows(), w.cols(), Transpose::yes};
+  if (x.shared == nullptr) return multiply_weight<B>(tape, matrix, {x.value, x.rows(), x.cols()}, addend, y);
+  const auto& [value, count, row] = *x.shared;
+  T* products = tape.constant({count, matrix.n}).value;
+  const bool onto = addend.data != nullptr && addend.stride != 0;
+  multiply_weight<B>(tape, matrix, {value, count, x.cols()}, onto ? Addend<T>{} : addend, products);
+  if (onto)
+    B::for_rows(x.rows(), GatherRow<Add, T>{y, products, row, matrix.n});
+  else
+    B::for_rows(x.rows(), GatherRow<Store, T>{y, products, row, matrix.n});
 }
 
-/// Records the adjoint of y += x W'ᵀ + b.
+/// y = x W'ᵀ + b  =>  dx += dy W', from dy [rows, outputs].
 template <Backend B>
-void record_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w, std::size_t first,
-                   const Variable<B>& b = {}) {
-  if (!x.gradient && !w.gradient && !b.gradient) return;
-  auto* lasting = y.passing ? y.tape->lasting_room(y.size()) : nullptr;
-  x.tape->record([=] {
-    const typename B::Scalar* dy = y.gradient;
-    if (lasting != nullptr) B::copy(dy, y.size(), lasting);
-    linear_adjoint<B>(product_rows<B>(lasting != nullptr ? lasting : dy, y), x, w, first, b);
+void add_to_input(Gradients<B>& d, const ProductRows<typename B::Scalar>& dy, const Variable<B>& x,
+                  const Variable<B>& w, std::size_t first) {
+  if (!d.wants(x)) return;
+  const auto [dx, empty] = d.target(x);
+  const WeightMatrix<B> matrix{w.value + first, w.rows(), x.cols(), w.cols(), Transpose::no};
+  multiply_weight<B>(*x.tape, matrix, dy, {empty ? nullptr : dx, x.cols()}, dx);
+}
+
+/// Records the adjoint of y += x W'ᵀ + b, where W' is W's columns from `first` on; b may be absent.
+template <Backend B>
+void record_linear(std::string_view name, const Variable<B>& y, const Variable<B>& x, const Variable<B>& w,
+                   std::size_t first, const Variable<B>& b = {}) {
+  using T = typename B::Scalar;
+  Tape<B>& tape = *x.tape;
+  if (!tape.recording()) return;
+  // y = x W'ᵀ + b  =>  dW' += dyᵀ x, db += Σ dy: after all adjoints for a leaf, at once for what an earlier
+  // adjoint reads
+  const auto of_leaf = [&](Variable<B> v, bool leaf, std::size_t offset) {
+    v.value += v.value ? offset : 0;
+    return tape.is_leaf(v) == leaf ? v : Variable<B>{};
+  };
+  const Variable<B> later_w = of_leaf(w, true, first), later_b = of_leaf(b, true, 0);
+  const Variable<B> now_w = of_leaf(w, false, 0), now_b = of_leaf(b, false, 0);
+  tape.record({name, {x, w, b}, {y}, {x, w}}, [=](Gradients<B>& d) {
+    const ProductRows<T> dy{d.of(y), y.rows(), y.cols()};
+    add_to_input<B>(d, dy, x, w, first);
+    if (d.wants(now_w))
+      B::gemm(Transpose::yes, Transpose::no, w.rows(), x.cols(), dy.rows, T(1), dy.data, dy.stride, x.value,
+              x.cols(), T(1), d.to(now_w) + first, w.cols());
+    if (d.wants(now_b)) B::column_sum(dy.rows, w.rows(), dy.data, dy.stride, d.to(now_b));
   });
+  tape.add_weight({later_w, later_b, x, y, w.rows(), w.cols(), 0});
 }
 
 template <Backend B>
@@ -249,47 +194,37 @@ void require_linear(std::string_view where, const Variable<B>& x, const Variable
     fail(where, "x that fits columns " + text(first) + " on of a weight " + w.shape.text(), x.shape.text());
 }
 
-/// Room for y = x W'ᵀ.
-template <Backend B>
-Variable<B> product_result(const Variable<B>& x, const Variable<B>& w, std::size_t first, Result result) {
-  const Shape shape{x.rows(), w.rows()};
-  if (result == Result::overwritten) return x.tape->overwritten(shape);
-  return x.tape->variable(shape, product_lane(w, first, result));
-}
-
 }  // namespace detail
 
 /// y = x Wᵀ: x [rows, inputs], W [outputs, inputs], y [rows, outputs].
 template <Backend B>
-Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = Result::fresh) {
+Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = Result::kept) {
   detail::require_same_tape("linear", x, w);
   detail::require_matrix("linear", "weight", w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
-  const Variable<B> y = detail::product_result(x, w, 0, result);
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, 0, x.cols()), x, detail::Onto::nothing,
-                             nullptr, y.value);
-  detail::record_linear<B>(y, x, w, 0);
+  const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, result);
+  detail::multiply_rows<B>(x, w, 0, {}, y.value);
+  detail::record_linear<B>("linear", y, x, w, 0);
   return y;
 }
 
 /// y = x W'ᵀ + b, where W' [outputs, inputs] is the block of W's columns that starts at `first`; b [outputs].
 template <Backend B>
 Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
-                           std::size_t first, Result result = Result::fresh) {
+                           std::size_t first, Result result = Result::kept) {
   detail::require_linear("linear", x, w, first);
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
-  const Variable<B> y = detail::product_result(x, w, first, result);
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x, detail::Onto::bias,
-                             b.value, y.value);
-  detail::record_linear<B>(y, x, w, first, b);
+  const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, result);
+  detail::multiply_rows<B>(x, w, first, {b.value, 0}, y.value);
+  detail::record_linear<B>("linear", y, x, w, first, b);
   return y;
 }
 
 /// y = x Wᵀ + b: x [rows, inputs], W [outputs, inputs], b [outputs], y [rows, outputs].
 template <Backend B>
 Variable<B> linear(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
-                   Result result = Result::fresh) {
+                   Result result = Result::kept) {
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
   return linear_columns(x, w, b, 0, result);
 }
@@ -301,9 +236,8 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
   detail::require_linear("add_linear", x, w, first);
   detail::require_same_tape("add_linear", x, y);
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
-  detail::multiply_weight<B>(*x.tape, detail::forward_weight(w, first, x.cols()), x, detail::Onto::result,
-                             nullptr, y.value);
-  detail::record_linear<B>(y, x, w, first);
+  detail::multiply_rows<B>(x, w, first, {y.value, y.cols()}, y.value);
+  detail::record_linear<B>("add_linear", y, x, w, first);
 }
 
 }  // namespace bahdanau

@@ -43,8 +43,9 @@ Variable<B> sum_columns(const Variable<B>& x) {
   using T = typename B::Scalar;
   const Variable<B> y = x.tape->variable({x.rows()});
   B::for_rows(x.rows(), detail::RowSum<T>{y.value, x.value, x.cols()});
-  if (x.gradient)
-    x.tape->record([=] { B::for_rows(x.rows(), detail::SpreadRow<T>{x.gradient, y.gradient, x.cols(), 1}); });
+  x.tape->record({"sum_columns", {x}, {y}}, [=](Gradients<B>& d) {
+    B::for_rows(x.rows(), detail::SpreadRow<T>{d.to(x), d.of(y), x.cols(), 1});
+  });
   return y;
 }
 
@@ -55,11 +56,10 @@ Variable<B> sum_rows(const Variable<B>& x) {
   const Variable<B> y = x.tape->variable({x.cols()});
   B::fill(y.value, y.size(), T(0));
   B::column_sum(x.rows(), x.cols(), x.value, x.cols(), y.value);
-  if (x.gradient)
-    x.tape->record([=] {
-      // y[c] = Σ_r x[r, c]  =>  dx[r, :] += dy
-      B::for_rows(x.rows(), detail::ColumnsRow<Add, T>{x.gradient, y.gradient, x.cols(), x.cols(), 0});
-    });
+  x.tape->record({"sum_rows", {x}, {y}}, [=](Gradients<B>& d) {
+    // y[c] = Σ_r x[r, c]  =>  dx[r, :] += dy
+    B::for_rows(x.rows(), detail::ColumnsRow<Add, T>{d.to(x), d.of(y), x.cols(), x.cols(), 0});
+  });
   return y;
 }
 

@@ -49,12 +49,10 @@ Variable<B> slice_columns(const Variable<B>& x, std::size_t first, std::size_t c
          detail::text(first) + " + " + detail::text(count));
   const Variable<B> y = x.tape->variable({x.rows(), count});
   B::for_rows(x.rows(), detail::ColumnsRow<Store, T>{y.value, x.value + first, count, count, x.cols()});
-  if (x.gradient)
-    x.tape->record([=] {
-      // y = x[:, first:]  =>  dx[:, first:] += dy
-      B::for_rows(x.rows(),
-                  detail::ColumnsRow<Add, T>{x.gradient + first, y.gradient, count, x.cols(), count});
-    });
+  x.tape->record({"slice_columns", {x}, {y}}, [=](Gradients<B>& d) {
+    // y = x[:, first:]  =>  dx[:, first:] += dy
+    B::for_rows(x.rows(), detail::ColumnsRow<Add, T>{d.to(x) + first, d.of(y), count, x.cols(), count});
+  });
   return y;
 }
 
@@ -70,17 +68,16 @@ Variable<B> concat_columns(std::initializer_list<Variable<B>> parts) {
     detail::require_equal("concat_columns", "parts with rows:", head.rows(), part.rows());
     width += part.cols();
   }
-  const Variable<B> y = head.tape->passing({head.rows(), width});
+  const Variable<B> y = head.tape->variable({head.rows(), width});
   std::size_t first = 0;
   for (const Variable<B>& part : parts) {
     B::for_rows(part.rows(),
                 detail::ColumnsRow<Store, T>{y.value + first, part.value, part.cols(), width, part.cols()});
-    if (part.gradient)
-      part.tape->record([=] {
-        // y[:, first:] = part  =>  dpart += dy[:, first:]
-        B::for_rows(part.rows(), detail::ColumnsRow<Add, T>{part.gradient, y.gradient + first, part.cols(),
-                                                            part.cols(), width});
-      });
+    part.tape->record({"concat_columns", {part}, {y}}, [=](Gradients<B>& d) {
+      // y[:, first:] = part  =>  dpart += dy[:, first:]
+      B::for_rows(part.rows(),
+                  detail::ColumnsRow<Add, T>{d.to(part), d.of(y) + first, part.cols(), part.cols(), width});
+    });
     first += part.cols();
   }
   return y;
@@ -89,32 +86,23 @@ Variable<B> concat_columns(std::initializer_list<Variable<B>> parts) {
 /// Arrays below one another: [r_1, cols], [r_2, cols], ... give [r_1 + r_2 + ..., cols].
 template <Backend B>
 Variable<B> concat_rows(std::span<const Variable<B>> parts) {
-  using T = typename B::Scalar;
   if (parts.empty()) fail("concat_rows", "at least one part", "none");
   const Variable<B> head = parts[0];
   std::size_t rows = 0;
-  bool together = true;
   for (const Variable<B>& part : parts) {
     detail::require_same_tape("concat_rows", head, part);
     detail::require_equal("concat_rows", "parts of width", head.cols(), part.cols());
-    together = together && part.value == head.value + rows * head.cols() &&
-               part.gradient.place() == head.gradient.shifted(rows * head.cols()).place() && !part.leaf;
     rows += part.rows();
   }
-  // Arrays of one lane lie below one another already.
-  if (together)
-    return {head.tape, head.value, head.gradient, {rows, head.cols()}, false, false, false, head.passing};
   const Variable<B> y = head.tape->variable({rows, head.cols()});
   std::size_t first = 0;
   for (const Variable<B>& part : parts) {
     const Variable<B> place = y.row_range(first, part.rows());
     B::copy(part.value, part.size(), place.value);
-    if (part.gradient)
-      part.tape->record([=] {
-        // y[first:] = part  =>  dpart += dy[first:]
-        detail::map_elements<B>(part.size(), pointwise::Identity{}, Add<T>{part.gradient},
-                                detail::input(place.gradient));
-      });
+    part.tape->record({"concat_rows", {part}, {place}}, [=](Gradients<B>& d) {
+      // y[first:] = part  =>  dpart += dy[first:]
+      detail::add_elements<B>(part.size(), d.of(place), d.to(part));
+    });
     first += part.rows();
   }
   return y;
@@ -125,19 +113,15 @@ Variable<B> concat_rows(std::span<const Variable<B>> parts) {
 template <Backend B>
 Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t count) {
   using T = typename B::Scalar;
-  const Shape shape{count, x.cols()};
-  const Variable<B> y = x.leaf ? x.tape->variable(shape) : x.tape->passing(shape);
+  const Variable<B> y = x.tape->variable({count, x.cols()});
   B::for_rows(count, detail::GatherRow<Store, T>{y.value, x.value, index, x.cols()});
-  if (x.gradient)
-    x.tape->record([=] {
-      // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]; put off for a leaf: tapes that share an embedding need
-      // no room for all of its rows then
-      if (x.leaf)
-        x.tape->defer(RowGradient<B>{x.tape->weights().deferred_place(x), y.gradient, index, count, x.cols(),
-                                     x.rows()});
-      else
-        RowGradient<B>{x.gradient, y.gradient, index, count, x.cols(), x.rows()}.add();
-    });
+  // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]; for a leaf after all adjoints: tapes that share an
+  // embedding need no room for all of its rows then
+  if (x.tape->is_leaf(x))
+    x.tape->add_rows(x, y, index);
+  else
+    x.tape->record({"gather_rows", {x}, {y}},
+                   [=](Gradients<B>& d) { B::scatter_add(count, x.cols(), d.of(y), index, d.to(x)); });
   return y;
 }
 

@@ -76,13 +76,19 @@ template <class Rows, class T>
 struct SoftmaxAdjointRow {
   Rows rows;
   T* dx;
+  bool empty;
   const T *y, *dy;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
     const std::size_t begin = rows.begin(r), n = rows.valid(r);
     // y = softmax x  =>  dx += y (dy - Σ y dy)
     const T weighted = lanes.sum(n, pointwise::Times{}, y + begin, dy + begin);
-    lanes.map(n, pointwise::SoftmaxDerivative{}, Add<T>{dx + begin}, y + begin, dy + begin, weighted);
+    if (empty) {
+      lanes.map(n, pointwise::SoftmaxDerivative{}, Store<T>{dx + begin}, y + begin, dy + begin, weighted);
+      lanes.map(rows.padding(r), pointwise::Identity{}, Store<T>{dx + begin + n}, T(0));
+    } else {
+      lanes.map(n, pointwise::SoftmaxDerivative{}, Add<T>{dx + begin}, y + begin, dy + begin, weighted);
+    }
   }
 };
 
@@ -91,10 +97,10 @@ Variable<B> softmax_over(const Variable<B>& x, Rows rows, std::size_t count) {
   using T = typename B::Scalar;
   const Variable<B> y = x.tape->variable(x.shape);
   B::for_rows(count, SoftmaxRow<Rows, T>{rows, y.value, x.value});
-  if (x.gradient)
-    x.tape->record([=] {
-      B::for_rows(count, SoftmaxAdjointRow<Rows, T>{rows, x.gradient, y.value, y.gradient});
-    });
+  x.tape->record({"softmax", {x}, {y}, {y}}, [=](Gradients<B>& d) {
+    const auto [dx, empty] = d.target(x);
+    B::for_rows(count, SoftmaxAdjointRow<Rows, T>{rows, dx, empty, y.value, d.of(y)});
+  });
   return y;
 }
 
@@ -139,8 +145,9 @@ template <Backend B>
 void run_cross_entropy(const Variable<B>& logits, const Variable<B>& nats, typename B::Scalar* losses,
                        const Index* target, typename B::Scalar scale, typename B::Scalar smoothing) {
   const bool recording = logits.tape->recording();
-  if (recording && logits.gradient != logits.value)
-    fail("cross_entropy", "logits made with Result::overwritten", "logits with a gradient of their own");
+  if (recording && (!logits.given || logits.tape->take(logits).value != logits.value))
+    fail("cross_entropy", "logits made with Result::given", "logits that are not its to overwrite");
+  if (recording) logits.tape->seed(logits);  // in place of the logits, which were taken
   B::for_rows(logits.rows(), CrossEntropyRow<typename B::Scalar>{logits.value, nats.value, losses, target,
                                                                  logits.cols(), scale, smoothing, recording});
 }
@@ -165,7 +172,7 @@ Variable<B> softmax(const Variable<B>& scores, const SpanView<B>& spans) {
   return detail::softmax_over(scores, detail::SpanRows{spans.offset, spans.length}, spans.queries);
 }
 
-/// nats[r] = ln Σ_c e^logits[r, c] - logits[r, target[r]], for logits from `Tape::overwritten`: where the
+/// nats[r] = ln Σ_c e^logits[r, c] - logits[r, target[r]], for logits made with `Result::given`: where the
 /// tape records, they become at once the gradient of `scale · Σ_r nats[r]`. So there is no adjoint:
 /// `Tape::play` goes on from them. logits [rows, classes], nats [rows]; targets are on the tape and were
 /// checked.

@@ -12,11 +12,12 @@ namespace bahdanau {
 
 namespace detail {
 
-/// out[pair] = scale · Σ_c query[r, c] key[k, c].
+/// out[pair] = scale · Σ_c query[r, c] key[k, c], or the same added to what is there.
 template <class T, class View>
 struct SpanDotRow {
   View spans;
   T* out;
+  bool empty;
   const T *query, *keys;
   std::size_t cols;
   T scale;
@@ -27,16 +28,17 @@ struct SpanDotRow {
                n = static_cast<std::size_t>(spans.length[r]);
     for (std::size_t i = 0; i < n; ++i) {
       const T dot = lanes.sum(cols, pointwise::Times{}, query + r * cols, keys + (begin + i) * cols);
-      if (lanes.owns(0)) out[first + i] = std::fma(scale, dot, out[first + i]);
+      if (lanes.owns(0)) out[first + i] = std::fma(scale, dot, empty ? T(0) : out[first + i]);
     }
   }
 };
 
-/// out[r, :] += scale · Σ_pairs weight[pair] rows[k, :].
+/// out[r, :] = scale · Σ_pairs weight[pair] rows[k, :], or the same added to what is there.
 template <class T, class View>
 struct SpanSumRow {
   View spans;
   T* out;
+  bool empty;
   const T *weight, *rows;
   std::size_t cols;
   T scale;
@@ -45,7 +47,10 @@ struct SpanSumRow {
     const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
     const auto first = static_cast<std::size_t>(spans.offset[r]),
                n = static_cast<std::size_t>(spans.length[r]);
-    for (std::size_t i = 0; i < n; ++i)
+    if (empty && n > 0)
+      lanes.map(cols, pointwise::Times{}, Store<T>{out + r * cols}, rows + begin * cols,
+                scale * weight[first]);
+    for (std::size_t i = empty ? 1 : 0; i < n; ++i)
       lanes.map(cols, pointwise::Times{}, Add<T>{out + r * cols}, rows + (begin + i) * cols,
                 scale * weight[first + i]);
   }
@@ -84,49 +89,49 @@ Variable<B> span_dot(const Variable<B>& query, const Variable<B>& keys, const Sp
   detail::require_keys<B>("span_dot", spans, keys);
   const std::size_t cols = query.cols();
   const Variable<B> score = query.tape->variable({spans.pairs});
-  B::fill(score.value, score.size(), T(0));
   B::for_rows(spans.queries,
-              detail::SpanDotRow<T, View>{spans, score.value, query.value, keys.value, cols, scale});
-  if (query.gradient || keys.gradient)
-    query.tape->record([=] {
-      // s = scale q·k  =>  dq += scale Σ ds k
-      if (query.gradient)
-        B::for_rows(spans.queries, detail::SpanSumRow<T, View>{spans, query.gradient, score.gradient,
-                                                               keys.value, cols, scale});
-      // s = scale q·k  =>  dk += scale ds q
-      if (keys.gradient)
-        B::for_rows(spans.queries, detail::SpanSpreadRow<T, View>{spans, keys.gradient, score.gradient,
-                                                                  query.value, cols, scale});
-    });
+              detail::SpanDotRow<T, View>{spans, score.value, true, query.value, keys.value, cols, scale});
+  query.tape->record({"span_dot", {query, keys}, {score}, {query, keys}}, [=](Gradients<B>& d) {
+    const T* ds = d.of(score);
+    // s = scale q·k  =>  dq += scale Σ ds k
+    if (d.wants(query)) {
+      const auto [dq, empty] = d.target(query);
+      B::for_rows(spans.queries, detail::SpanSumRow<T, View>{spans, dq, empty, ds, keys.value, cols, scale});
+    }
+    // s = scale q·k  =>  dk += scale ds q
+    if (d.wants(keys))
+      B::for_rows(spans.queries,
+                  detail::SpanSpreadRow<T, View>{spans, d.to(keys), ds, query.value, cols, scale});
+  });
   return score;
 }
 
 /// context[r, :] = Σ_pairs weight[pair] value_k: weight [pairs], values [keys, width], context [queries,
 /// width].
 template <Backend B>
-Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const SpanView<B>& spans,
-                     const Lane<B>& lane = {}) {
+Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const SpanView<B>& spans) {
   using T = typename B::Scalar;
   using View = SpanView<B>;
   detail::require_same_tape("span_sum", weight, values);
   detail::require_equal("span_sum", "weights, one a pair:", spans.pairs, weight.size());
   detail::require_keys<B>("span_sum", spans, values);
   const std::size_t cols = values.cols();
-  const Variable<B> context = values.tape->variable({spans.queries, cols}, lane);
-  B::fill(context.value, context.size(), T(0));
-  B::for_rows(spans.queries,
-              detail::SpanSumRow<T, View>{spans, context.value, weight.value, values.value, cols, T(1)});
-  if (weight.gradient || values.gradient)
-    values.tape->record([=] {
-      // c = Σ α v  =>  dα += dc · v
-      if (weight.gradient)
-        B::for_rows(spans.queries, detail::SpanDotRow<T, View>{spans, weight.gradient, context.gradient,
-                                                               values.value, cols, T(1)});
-      // c = Σ α v  =>  dv += α dc
-      if (values.gradient)
-        B::for_rows(spans.queries, detail::SpanSpreadRow<T, View>{spans, values.gradient, weight.value,
-                                                                  context.gradient, cols, T(1)});
-    });
+  const Variable<B> context = values.tape->variable({spans.queries, cols});
+  B::for_rows(spans.queries, detail::SpanSumRow<T, View>{spans, context.value, true, weight.value,
+                                                         values.value, cols, T(1)});
+  values.tape->record({"span_sum", {weight, values}, {context}, {weight, values}}, [=](Gradients<B>& d) {
+    const T* dc = d.of(context);
+    // c = Σ α v  =>  dα += dc · v
+    if (d.wants(weight)) {
+      const auto [d_weight, empty] = d.target(weight);
+      B::for_rows(spans.queries,
+                  detail::SpanDotRow<T, View>{spans, d_weight, empty, dc, values.value, cols, T(1)});
+    }
+    // c = Σ α v  =>  dv += α dc
+    if (d.wants(values))
+      B::for_rows(spans.queries,
+                  detail::SpanSpreadRow<T, View>{spans, d.to(values), weight.value, dc, cols, T(1)});
+  });
   return context;
 }
 

@@ -61,6 +61,21 @@ struct ScatterAdd {
   }
 };
 
+/// out[r] = b[rows[r]], of which rows are `stride` apart.
+template <class T>
+struct GatherRows {
+  const T* b;
+  std::size_t stride;
+  const Index* rows;
+  std::size_t cols;
+  T* out;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
+    lanes.map(cols, pointwise::Identity{}, Store<T>{out + row * cols},
+              b + static_cast<std::size_t>(rows[row]) * stride);
+  }
+};
+
 template <class T, class F>
 struct TableEntry {
   F f;

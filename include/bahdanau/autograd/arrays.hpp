@@ -1,0 +1,187 @@
+// What a tape knows of its arrays: who made them, who reads them, and where their gradients lie.
+// A gradient gets its memory when the first adjoint asks for it, and is 0 until somebody adds to it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <bahdanau/autograd/arena.hpp>
+#include <bahdanau/autograd/variable.hpp>
+#include <bahdanau/backend/backend.hpp>
+
+namespace bahdanau::detail {
+
+inline constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
+/// The arrays that the steps of a loop make one behind the other: the k-th of each step, or a state.
+template <class T>
+struct Slot {
+  T* value = nullptr;       // of step 0; a state has that of step -1 before it
+  std::size_t before = 0;   // elements of step -1
+  std::size_t total = 0;    // elements of all steps from 0 on
+  std::size_t largest = 0;  // elements of the largest step
+  std::uint32_t loop = 0;   // which loop it belongs to
+  bool carried = false;     // whether each step reads that of the step before
+  bool kept = false;        // whether something outside of its step reads it: it has a gradient for each step
+  bool lasting = false;     // whether a weight's gradient does, which comes after all adjoints
+  bool filled = false;      // whether the gradients of all steps from 0 on were
+  std::uint32_t arrays = 0, taken = 0;  // how many were made, and how many of them taken over
+  T* gradient = nullptr;                // of all steps, or of one (of two, where it is carried)
+};
+
+/// One array.
+template <class T>
+struct TapeArray {
+  static constexpr std::int32_t all_steps = -2;
+
+  T* value = nullptr;
+  std::size_t size = 0;
+  std::uint32_t slot = no_slot;
+  std::int32_t step = 0;  // in its loop; -1 before the first one
+  bool leaf = false;      // an input or a parameter: no adjoint reads its gradient
+  bool parameter = false;
+  bool lasting = false;       // see Slot
+  bool needed = false;        // whether an adjoint reads its value
+  bool filled = false;        // whether there is something in its gradient
+  std::uint32_t readers = 0;  // operations that have read it
+  const T* taken = nullptr;   // up to where its memory was taken over; null: not at all
+  std::size_t taker = 0;      // by which operation at last
+  T* gradient = nullptr;
+};
+
+/// Memory that a tape may use for gradients until all adjoints were played.
+template <class T>
+struct Share {
+  T* begin = nullptr;
+  std::size_t size = 0;
+};
+
+/// A tape's arrays and their gradients.
+template <Backend B>
+class Arrays {
+ public:
+  using Scalar = typename B::Scalar;
+  using Array = TapeArray<Scalar>;
+
+  ArrayId add(const Array& array) {
+    arrays_.push_back(array);
+    return static_cast<ArrayId>(arrays_.size() - 1);
+  }
+  std::uint32_t add(const Slot<Scalar>& slot) {
+    slots_.push_back(slot);
+    return static_cast<std::uint32_t>(slots_.size() - 1);
+  }
+  Array& operator[](ArrayId id) { return arrays_[id]; }
+  const Array& operator[](ArrayId id) const { return arrays_[id]; }
+  Slot<Scalar>& slot(std::uint32_t id) { return slots_[id]; }
+  std::size_t size() const { return arrays_.size(); }
+
+  /// An operation reads an array: at a step of a loop, or outside of all (`loop` is then no_slot).
+  void note_reader(ArrayId id, std::uint32_t loop, std::int32_t step) {
+    Array& array = arrays_[id];
+    ++array.readers;
+    if (array.slot == no_slot) return;
+    Slot<Scalar>& slot = slots_[array.slot];
+    const bool same_step = slot.loop == loop && array.step == step,
+               next_step = slot.loop == loop && array.step + 1 == step && slot.carried;
+    if (!same_step && !next_step) slot.kept = true;
+  }
+
+  /// A weight's gradient reads that of an array.
+  void note_lasting(ArrayId id) {
+    Array& array = arrays_[id];
+    array.lasting = true;
+    if (array.slot != no_slot) slots_[array.slot].lasting = slots_[array.slot].kept = true;
+  }
+
+  /// Where gradients may lie that no weight's gradient reads; they must have gone before it is used again.
+  void use(const Share<Scalar>& share) {
+    share_ = share;
+    share_used_ = 0;
+  }
+
+  bool filled(ArrayId id) const {
+    const Array& array = arrays_[id];
+    return array.filled || (array.slot != no_slot && array.step != -1 && slots_[array.slot].filled);
+  }
+  void set_filled(ArrayId id) {
+    Array& array = arrays_[id];
+    if (array.step == Array::all_steps)
+      slots_[array.slot].filled = true;
+    else
+      array.filled = true;
+  }
+
+  /// The place of an array's gradient, whatever is there.
+  Scalar* place(ArrayId id) {
+    Array& array = arrays_[id];
+    if (array.gradient == nullptr) array.gradient = find_place(array);
+    return array.gradient;
+  }
+
+  /// The same, with 0 in it if nobody has added anything yet.
+  Scalar* gradient(ArrayId id) {
+    Scalar* gradient = place(id);
+    if (!filled(id)) {
+      B::fill(gradient, arrays_[id].size, Scalar(0));
+      set_filled(id);
+    }
+    return gradient;
+  }
+
+  /// Forgets all gradients; arrays stay.
+  void clear_gradients() {
+    for (Array& array : arrays_) {
+      array.gradient = nullptr;
+      array.filled = false;
+    }
+    for (Slot<Scalar>& slot : slots_) {
+      slot.gradient = nullptr;
+      slot.filled = false;
+    }
+    gradients_.reset();
+    share_used_ = 0;
+  }
+
+  /// Forgets everything. As `Arena::reset`.
+  bool reset() {
+    arrays_.clear();
+    slots_.clear();
+    use({});
+    return gradients_.reset();
+  }
+
+ private:
+  Scalar* find_place(const Array& array) {
+    if (array.taken != nullptr) return array.value;  // who has taken it stores its gradient there
+    if (array.slot == no_slot) return allocate(array.size, array.lasting || array.leaf);
+    Slot<Scalar>& slot = slots_[array.slot];
+    if (slot.kept) {
+      if (slot.gradient == nullptr) slot.gradient = allocate(slot.before + slot.total, slot.lasting);
+      return slot.gradient + slot.before + (array.value - slot.value);
+    }
+    // The adjoint that reads it comes before those of the step before: one step's memory serves all. While
+    // the adjoints of a step read the gradient of its state, they add to that of the state before.
+    const std::size_t apart = Arena<Numbers>::round_up(slot.largest);
+    if (slot.gradient == nullptr) slot.gradient = allocate(slot.carried ? 2 * apart : slot.largest, false);
+    return slot.gradient + (slot.carried && array.step % 2 != 0 ? apart : 0);
+  }
+
+  Scalar* allocate(std::size_t n, bool lasting) {
+    const std::size_t needed = Arena<Numbers>::round_up(n);
+    if (lasting || share_.size - share_used_ < needed) return gradients_.allocate(n);
+    share_used_ += needed;
+    return share_.begin + share_used_ - needed;
+  }
+
+  using Numbers = typename B::template Storage<Scalar>;
+  std::vector<Array> arrays_;
+  std::vector<Slot<Scalar>> slots_;
+  Arena<Numbers> gradients_;
+  Share<Scalar> share_;
+  std::size_t share_used_ = 0;
+};
+
+}  // namespace bahdanau::detail

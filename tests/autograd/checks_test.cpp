@@ -1,0 +1,158 @@
+// Mistakes that an author of an operation can make, each made on purpose: every one is named, none is a wrong
+// gradient.
+#include <cstddef>
+#include <vector>
+
+#include <bahdanau/autograd/ops.hpp>
+#include <bahdanau/cell/gru.hpp>
+
+#include "support/backends.hpp"
+#include "support/catch.hpp"
+#include "support/cell.hpp"
+#include "support/message.hpp"
+
+using bahdanau::Gradients;
+using bahdanau::Result;
+using namespace bahdanau::test;
+
+namespace {
+
+using B = TestBackend<double>;
+using Tape = bahdanau::Tape<B>;
+using V = bahdanau::Variable<B>;
+
+V ones(Tape& tape, std::size_t rows = 2, std::size_t cols = 3) {
+  return tape.leaf({rows, cols}, std::vector<double>(rows * cols, 1));
+}
+
+/// y = x, with an adjoint of one's own.
+template <class Adjoint>
+V identity(const V& x, Adjoint adjoint) {
+  const V y = x.tape->variable(x.shape);
+  B::copy(x.value, x.size(), y.value);
+  x.tape->record({"identity", {x}, {y}}, [=](Gradients<B>& d) { adjoint(d, x, y); });
+  return y;
+}
+
+const auto right = [](Gradients<B>& d, const V& x, const V& y) {
+  bahdanau::detail::add_elements<B>(x.size(), d.of(y), d.to(x));
+};
+
+/// y = x + 1 in x's place, which it takes over.
+V increment(const V& x) {
+  const V mine = x.tape->take(x);
+  const V y = x.tape->variable(x.shape);
+  B::copy(mine.value, mine.size(), y.value);
+  x.tape->record({"increment", {mine}, {y}},
+                 [=](Gradients<B>& d) { B::copy(d.of(y), mine.size(), d.in_place(mine)); });
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("a second reader of what was given to one is an error in any mode", "[tape][checks]") {
+  for (const auto mode : {Tape::Mode::record, Tape::Mode::checked}) {
+    Tape tape(mode);
+    const V x = ones(tape), w = ones(tape, 4, 3);
+    const V given = linear(x, w, Result::given);
+    increment(given);
+    CHECK(message_of([&] { tanh(given); }) ==
+          "tanh: expected an argument that is its to read, got one that was given to another operation; make "
+          "it with Result::kept");
+  }
+}
+
+TEST_CASE("what has a reader already is copied before it is taken over", "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V x = ones(tape), w = ones(tape, 4, 3);
+  const V given = linear(x, w, Result::given);
+  const V first = tanh(given), second = increment(given);
+  tape.backward(sum(first) + sum(second));
+  const double slope = 1 - std::tanh(3.0) * std::tanh(3.0);
+  CHECK(gradient<2>(x)(0, 0) == Approx(4 * (slope + 1)));
+}
+
+TEST_CASE("a cell's input product that is read afterwards is an error, not a wrong gradient",
+          "[tape][checks]") {
+  BoundCell<bahdanau::Gru, B> cell(3, 2);
+  const V x = ones(cell.tape);
+  const V projected = linear(x, cell.tape[cell.w.weight_ih], cell.tape[cell.w.bias_ih], Result::given);
+  bahdanau::Gru::step<B>(cell.w, projected, {cell.tape.zeros({2, 2})});
+  CHECK(message_of([&] { sum(projected); }) ==
+        "sum_columns: expected an argument that is its to read, got one that was given to another operation; "
+        "make it with Result::kept");
+}
+
+TEST_CASE("a read of what was given away is an error in any mode", "[tape][checks]") {
+  Tape tape;
+  const V x = ones(tape), w = ones(tape, 4, 3);
+  const V given = linear(x, w, Result::given);
+  increment(given);
+  const V y = tape.variable({2, 3});
+  CHECK(message_of([&] {
+          tape.record({"peek", {x}, {y}, {given}}, [](Gradients<B>&) {});
+        }) ==
+        "peek: expected a value that it may read later, got one that was given to another operation; make it "
+        "with Result::kept");
+}
+
+TEST_CASE("adding to the gradient of what was taken over is an error in any mode", "[tape][checks]") {
+  Tape tape;
+  const V x = ones(tape), w = ones(tape, 4, 3);
+  const V mine = tape.take(linear(x, w, Result::given)), y = tape.variable({2, 4});
+  tape.record({"confused", {mine}, {y}}, [=](Gradients<B>& d) { d.to(mine); });
+  CHECK(message_of([&] { tape.backward(sum(y)); }) ==
+        "Gradients::to: expected an argument that keeps its value, got one that was taken; use in_place()");
+  Tape other;
+  const V z = ones(other);
+  const V same = identity(z, [](Gradients<B>& d, const V& from, const V&) { d.in_place(from); });
+  CHECK(message_of([&] { other.backward(sum(same)); }) ==
+        "Gradients::in_place: expected an argument that was taken with Tape::take, got another one");
+}
+
+TEST_CASE("a write to what an adjoint still needs is found", "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V x = ones(tape);
+  const V y = tanh(x);  // whose adjoint needs y
+  const V z = identity(y, right);
+  B::fill(y.value, 1, 7);
+  CHECK(message_of([&] { tape.backward(sum(z)); }) ==
+        "tanh: expected the values that its adjoint needs, got others; somebody has written over them since");
+}
+
+TEST_CASE("a gradient that an adjoint forgets to fill is found", "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V y = identity(tanh(ones(tape)), [](Gradients<B>& d, const V&, const V& result) { d.of(result); });
+  CHECK(
+      message_of([&] { tape.backward(sum(y)); }) ==
+      "identity: expected an adjoint that adds to the gradient of each argument, got none for argument 1 of "
+      "those that have one; ask for Gradients::to() of each, or do not name it in record()");
+}
+
+TEST_CASE("gradients that an operation has not named are found", "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V x = ones(tape), other = ones(tape);
+  const V adds = identity(x, [=](Gradients<B>& d, const V&, const V&) { d.to(other); });
+  CHECK(
+      message_of([&] { tape.backward(sum(adds)); }) ==
+      "identity: expected an adjoint that adds to the gradients of its arguments, got one of another array; "
+      "name all arguments in record()");
+  Tape second(Tape::Mode::checked);
+  const V z = ones(second), unrelated = ones(second);
+  const V reads = identity(z, [=](Gradients<B>& d, const V&, const V&) { d.of(unrelated); });
+  CHECK(
+      message_of([&] { second.backward(sum(reads)); }) ==
+      "identity: expected an adjoint that reads the gradients of its results, got one of another array; name "
+      "all results in record()");
+}
+
+TEST_CASE("a result without an adjoint is found", "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V x = ones(tape);
+  const V y = tape.variable(x.shape);  // y = x, and nobody knows
+  B::copy(x.value, x.size(), y.value);
+  CHECK(
+      message_of([&] { tape.backward(sum(y)); }) ==
+      "Tape: expected an operation that records an adjoint for each result, got an array of 6 whose gradient "
+      "nobody reads; name it among the results in record()");
+}

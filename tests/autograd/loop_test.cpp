@@ -1,0 +1,266 @@
+// Loops on a tape: where the arrays of steps lie, what becomes of gradients, and that nothing else changes.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+#include <bahdanau/autograd/loop.hpp>
+#include <bahdanau/autograd/ops.hpp>
+#include <bahdanau/cell/gru.hpp>
+#include <bahdanau/cell/lstm.hpp>
+#include <bahdanau/cell/recurrent_layer.hpp>
+#include <bahdanau/core/random.hpp>
+
+#include "support/backends.hpp"
+#include "support/catch.hpp"
+#include "support/cell.hpp"
+#include "support/compare.hpp"
+#include "support/message.hpp"
+
+using namespace bahdanau::test;
+using bahdanau::Array;
+using bahdanau::CellState;
+using bahdanau::Gradients;
+using bahdanau::Index;
+using bahdanau::Loop;
+using bahdanau::Parameter;
+using bahdanau::Shape;
+using bahdanau::detail::Packing;
+
+namespace {
+
+using B = TestBackend<double>;
+using Tape = bahdanau::Tape<B>;
+using V = bahdanau::Variable<B>;
+
+std::vector<double> normal(std::size_t n, std::uint64_t key) {
+  std::vector<double> out(n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = 0.5 * bahdanau::random::Key{key}.normal(i);
+  return out;
+}
+
+/// A stranger's cell, put together from operations: h' = tanh(x + W h), and no word about loops.
+struct Plain {
+  static constexpr std::string_view name = "plain";
+  static constexpr std::size_t parts = 1;
+  static constexpr std::array<std::string_view, parts> part_names{"h"};
+  using Weights = bahdanau::RecurrentWeights;
+  static Weights declare(bahdanau::Scope scope, std::size_t inputs, std::size_t hidden) {
+    return Weights::declare(scope, 1, inputs, hidden);
+  }
+  template <bahdanau::Backend Any>
+  static CellState<Plain, Any> step(const Weights& w, const bahdanau::Variable<Any>& projected,
+                                    const CellState<Plain, Any>& state) {
+    auto& tape = *projected.tape;
+    return {tanh(projected + linear(state[0], tape[w.weight_hh], tape[w.bias_hh]))};
+  }
+};
+static_assert(bahdanau::Cell<Plain>);
+
+const std::vector<std::size_t> equal_rows = {3, 3, 3}, ragged_rows = {4, 3, 3, 1};
+
+/// Runs a layer of one cell, and returns the tape's weight gradients by their number of rows.
+template <class C>
+std::vector<std::size_t> products_of_layer(const std::vector<Index>& lengths, bool& listed) {
+  BoundCell<C, B> cell(2, 3);
+  Packing packing;
+  packing.assign(lengths);
+  std::vector<Index> host;
+  const auto lists = bahdanau::detail::PackingLists::stage(cell.tape, packing, host);
+  cell.tape.send();
+  const V x = cell.tape.leaf({packing.tokens(), 2}, normal(2 * packing.tokens(), 1));
+  const auto layer = bahdanau::detail::run_layer<C, B>(cell.w, 3, x, packing, lists);
+  cell.tape.backward(sum(layer.outputs) + sum(layer.last[0]));
+  std::vector<std::size_t> rows;
+  listed = false;
+  for (const auto& product : cell.tape.weight_gradients()) {
+    rows.push_back(product.rows);
+    listed = listed || product.x_row != nullptr;
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("each weight's gradient is one product over all steps, in a stranger's cell too",
+                   "[loop][gradient]", bahdanau::Gru, bahdanau::Lstm, Plain) {
+  // W_ih once, before the loop; W_hh once, or in two parts.
+  const std::size_t expected = std::is_same_v<TestType, bahdanau::Gru> ? 3 : 2;
+  bool listed = false;
+  CHECK(products_of_layer<TestType>({4, 4, 4}, listed) == std::vector<std::size_t>(expected, 12));
+  CHECK_FALSE(listed);  // the states before all steps lie together
+  CHECK(products_of_layer<TestType>({4, 1, 3}, listed) == std::vector<std::size_t>(expected, 8));
+  CHECK(listed);
+}
+
+TEST_CASE("what each step makes lies behind what the step before has made", "[loop][memory]") {
+  for (const auto& rows : {equal_rows, ragged_rows}) {
+    Tape tape;
+    std::vector<std::size_t> pairs;
+    for (const std::size_t n : rows) pairs.push_back(2 * n);
+    Loop<B> loop(tape, rows, pairs);
+    V h = loop.carry(tape.leaf({rows[0], 2}, normal(2 * rows[0], 1)));
+    std::array<const double*, 3> next{};
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+      loop.step();
+      const V wide = tape.variable({rows[t], 5}), scores = tape.variable({pairs[t]});
+      const V after = tape.following(h.row_range(0, rows[t]));
+      if (t > 0) CHECK((next == std::array<const double*, 3>{wide.value, scores.value, after.value}));
+      next = {wide.value + wide.size(), scores.value + scores.size(), after.value + after.size()};
+      CHECK(loop.carry_on(0, after).value == after.value);
+      h = after;
+    }
+    const V all = loop.all(0);
+    CHECK(all.value + all.size() == next[2]);
+  }
+}
+
+TEST_CASE("a step that makes other arrays than the first one is right all the same", "[loop][gradient]") {
+  // What is made in which order differs from step to step; the results do not depend on there being a loop.
+  const auto run = [](Tape& tape, const std::vector<std::size_t>& rows, bool with_loop, const V& w,
+                      const V& u, const V& first) {
+    std::vector<V> outputs;
+    const auto step = [&](const V& h, std::size_t t) {
+      V y = linear(h, w);
+      if (t % 2 == 1) y = y + 0.5 * tanh(linear(h, u));                    // more arrays
+      if (t == 2) y = y * sigmoid(sum_columns(y).reshape({h.rows(), 1}));  // of another kind
+      return tanh(y);
+    };
+    if (with_loop) {
+      Loop<B> loop(tape, rows);
+      V h = loop.carry(first);
+      for (std::size_t t = 0; t < rows.size(); ++t) {
+        loop.step();
+        h = loop.carry_on(0, step(h.row_range(0, rows[t]), t));
+      }
+      return sum(loop.all(0) * loop.all(0));
+    }
+    V h = first;
+    for (std::size_t t = 0; t < rows.size(); ++t) outputs.push_back(h = step(h.row_range(0, rows[t]), t));
+    const V all = bahdanau::concat_rows<B>(outputs);
+    return sum(all * all);
+  };
+  for (const auto& rows : {equal_rows, ragged_rows, std::vector<std::size_t>{1}}) {
+    std::array<std::array<Array<double, 2>, 3>, 2> gradients;
+    for (const bool with_loop : {false, true}) {
+      Tape tape(Tape::Mode::checked);
+      const V w = tape.leaf({3, 3}, normal(9, 1)), u = tape.leaf({3, 3}, normal(9, 2)),
+              first = tape.leaf({rows[0], 3}, normal(3 * rows[0], 3));
+      tape.backward(run(tape, rows, with_loop, w, u, first));
+      gradients[with_loop ? 1 : 0] = {gradient<2>(w), gradient<2>(u), gradient<2>(first)};
+    }
+    for (std::size_t i = 0; i < 3; ++i) CHECK(largest_difference(gradients[0][i], gradients[1][i]) < 1e-13);
+  }
+}
+
+TEST_CASE("an array that a later step reads keeps its gradient", "[loop][gradient]") {
+  // h_t = tanh(W h_{t-1}) + 0.3 (what step t - 2 has made on the way)
+  const auto run = [](Tape& tape, bool with_loop, const V& w, const V& first) {
+    constexpr std::size_t steps = 6;
+    const std::vector<std::size_t> rows(steps, 2);
+    std::vector<V> made;
+    V h = first;
+    std::unique_ptr<Loop<B>> loop;
+    if (with_loop) {
+      loop = std::make_unique<Loop<B>>(tape, rows);
+      h = loop->carry(first);
+    }
+    for (std::size_t t = 0; t < steps; ++t) {
+      if (loop) loop->step();
+      made.push_back(tanh(linear(h, w)));
+      const V next = t >= 2 ? made[t] + 0.3 * made[t - 2] : made[t] + 0.3 * made[t];
+      h = loop ? loop->carry_on(0, next) : next;
+    }
+    if (loop) loop->end();
+    return sum(h * h);
+  };
+  std::array<Array<double, 2>, 2> dw;
+  for (const bool with_loop : {false, true}) {
+    Tape tape(Tape::Mode::checked);
+    const V w = tape.leaf({2, 2}, normal(4, 1)), first = tape.leaf({2, 2}, normal(4, 2));
+    tape.backward(run(tape, with_loop, w, first));
+    dw[with_loop ? 1 : 0] = gradient<2>(w);
+  }
+  CHECK(largest_difference(dw[0], dw[1]) < 1e-14);
+}
+
+TEST_CASE("gradients that only their step reads share one step's memory", "[loop][memory]") {
+  Tape tape;
+  const std::vector<std::size_t> rows(20, 3);
+  std::set<const double*> inside, lasting;
+  const V w = tape.leaf({2, 2}, normal(4, 1));
+  // y = x, and a look at where dy lies
+  const auto watched = [&](const V& x, std::set<const double*>& places) {
+    const V y = tape.variable(x.shape);
+    B::copy(x.value, x.size(), y.value);
+    tape.record({"watched", {x}, {y}}, [=, &places](Gradients<B>& d) {
+      places.insert(d.of(y));
+      bahdanau::detail::add_elements<B>(x.size(), d.of(y), d.to(x));
+    });
+    return y;
+  };
+  Loop<B> loop(tape, rows);
+  V h = loop.carry(tape.leaf({3, 2}, normal(6, 2)));
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    loop.step();
+    // dy of the second one is read by W's gradient as well, which comes after all steps
+    const V y = tape.variable({3, 2});
+    bahdanau::detail::multiply_rows<B>(watched(h, inside), w, 0, {}, y.value);
+    const V x = h;
+    tape.record({"product", {x, w}, {y}, {x, w}}, [=, &lasting](Gradients<B>& d) {
+      lasting.insert(d.of(y));
+      bahdanau::detail::add_to_input<B>(d, {d.of(y), 3, 2}, x, w, 0);
+    });
+    tape.add_weight({w, {}, x, y, 2, 2});
+    h = loop.carry_on(0, tanh(y));
+  }
+  tape.backward(sum(loop.all(0)));
+  CHECK(inside.size() == 1);
+  CHECK(lasting.size() == rows.size());
+  CHECK(tape.weight_gradients().size() == 1);
+}
+
+TEST_CASE("a loop that is not recorded computes the same", "[loop]") {
+  const auto run = [](Tape& tape) {
+    const V w = tape.leaf({3, 3}, normal(9, 1));
+    Loop<B> loop(tape, ragged_rows);
+    V h = loop.carry(tape.leaf({4, 3}, normal(12, 2)));
+    for (const std::size_t rows : ragged_rows) {
+      loop.step();
+      h = loop.carry_on(0, tanh(linear(h.row_range(0, rows), w)));
+    }
+    return value<2>(loop.all(0));
+  };
+  Tape recording, inferring(Tape::Mode::infer);
+  CHECK((run(recording) == run(inferring)));
+}
+
+TEST_CASE("a loop is what it says it is", "[loop][error]") {
+  Tape tape;
+  const V first = tape.leaf({3, 2}, normal(6, 1));
+  const std::vector<std::size_t> rows = {3, 2};
+  Loop<B> loop(tape, rows);
+  CHECK(message_of([&] { Loop<B>(tape, rows); }) ==
+        "Loop: expected a tape that is not in a loop, got a loop inside of another");
+  CHECK(message_of([&] { loop.carry(first.row_range(0, 2)); }) ==
+        "Loop::carry: expected a first state with rows: 3, got 2");
+  const V h = loop.carry(first);
+  loop.step();
+  CHECK(message_of([&] { loop.carry(first); }) ==
+        "Loop::carry: expected states before the first step, got one later");
+  CHECK(message_of([&] { loop.carry_on(0, tanh(h.row_range(0, 2))); }) ==
+        "Loop::carry_on: expected a state [3, 2], got [2, 2]");
+  const V inside = tanh(h);
+  loop.carry_on(0, inside);
+  loop.step();
+  loop.carry_on(0, tanh(h.row_range(0, 2)));
+  CHECK(message_of([&] { loop.step(); }) == "Loop::step: expected at most 2 steps, got one more");
+  tape.backward(sum(loop.all(0)));
+  CHECK(
+      message_of([&] { gradient<2>(inside); }) ==
+      "gradient: expected a variable whose gradient is kept, got one of a step of a loop; read it outside of "
+      "the loop, or ask for that of something outside");
+}

@@ -26,9 +26,9 @@ using bahdanau::CellState;
 using bahdanau::Gradients;
 using bahdanau::Index;
 using bahdanau::Loop;
+using bahdanau::Packing;
 using bahdanau::Parameter;
 using bahdanau::Shape;
-using bahdanau::detail::Packing;
 
 namespace {
 
@@ -69,10 +69,10 @@ std::vector<std::size_t> products_of_layer(const std::vector<Index>& lengths, bo
   Packing packing;
   packing.assign(lengths);
   std::vector<Index> host;
-  const auto lists = bahdanau::detail::PackingLists::stage(cell.tape, packing, host);
+  const auto lists = bahdanau::PackingLists::stage(cell.tape, packing, host);
   cell.tape.send();
   const V x = cell.tape.leaf({packing.tokens(), 2}, normal(2 * packing.tokens(), 1));
-  const auto layer = bahdanau::detail::run_layer<C, B>(cell.w, 3, x, packing, lists);
+  const auto layer = bahdanau::run_layer<C, B>(cell.w, 3, x, packing, lists);
   cell.tape.backward(sum(layer.outputs) + sum(layer.last[0]));
   std::vector<std::size_t> rows;
   listed = false;

@@ -35,7 +35,7 @@ TEST_CASE("shares lie behind what is reserved and last until the next forward pa
   Numbers block(256);
   Workspace workspace(block.data(), block.size());
   workspace.begin(Phase::loss);
-  workspace.share(60, 3);
+  workspace.share(60, 256, 3);
   const auto first = workspace.share_of(0), last = workspace.share_of(2);
   CHECK(first.begin == block.data() + 64);
   CHECK(first.size == 64);
@@ -48,8 +48,12 @@ TEST_CASE("shares lie behind what is reserved and last until the next forward pa
   workspace.begin(Phase::forward);
   CHECK(workspace.take(256) == block.data());
   workspace.begin(Phase::loss);
-  workspace.share(1000, 2);
+  workspace.share(1000, 256, 2);
   CHECK(workspace.share_of(1).size == 0);
+  workspace.share(10, 130, 1);
+  CHECK(workspace.share_of(0).begin == block.data() + 16);
+  CHECK(workspace.share_of(0).size == 112);  // nothing behind the limit, whose last line is cut
+  CHECK(workspace.take(17) == nullptr);
 }
 
 TEST_CASE("numbers lie in the workspace if it has room, else in memory of their own", "[memory]") {

@@ -8,7 +8,7 @@
 #include "support/catch.hpp"
 
 using bahdanau::Index;
-using bahdanau::detail::Packing;
+using bahdanau::Packing;
 
 namespace {
 

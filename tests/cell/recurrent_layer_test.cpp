@@ -16,9 +16,9 @@ using bahdanau::CellState;
 using bahdanau::Gru;
 using bahdanau::Index;
 using bahdanau::Lstm;
-using bahdanau::detail::Packing;
-using bahdanau::detail::PackingLists;
-using bahdanau::detail::run_layer;
+using bahdanau::Packing;
+using bahdanau::PackingLists;
+using bahdanau::run_layer;
 
 namespace {
 

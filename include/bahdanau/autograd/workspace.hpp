@@ -36,11 +36,12 @@ class Workspace {
     return begin_ + used_ - needed;
   }
 
-  /// Cuts what is behind the first `reserved` elements into equal shares, which last until `forward` begins.
-  void share(std::size_t reserved, std::size_t count) {
-    end_ = reserved < size_ ? round_up(reserved) : size_;
-    end_ = end_ < size_ ? end_ : size_;
-    each_ = (size_ - end_) / count / step * step;
+  /// Cuts what lies between the first `reserved` elements and `limit` into equal shares, which last until
+  /// `forward` begins. Behind the limit nobody gets anything.
+  void share(std::size_t reserved, std::size_t limit, std::size_t count) {
+    limit = limit / step * step;
+    end_ = reserved < limit ? round_up(reserved) : limit;
+    each_ = (limit - end_) / count / step * step;
   }
   Share<T> share_of(std::size_t i) const { return {begin_ + end_ + i * each_, each_}; }
 

@@ -11,7 +11,7 @@
 #include <bahdanau/autograd/loop_record.hpp>
 #include <bahdanau/backend/backend.hpp>
 
-namespace bahdanau::detail {
+namespace bahdanau {
 
 /// The layout that PyTorch calls a packed sequence: token (step, row) is packed row `start(step) + row`.
 class Packing {
@@ -58,7 +58,17 @@ class Packing {
     host.clear();
     for (std::size_t r = 0; r < rows(); ++r)
       host.push_back(static_cast<Index>(starts_[static_cast<std::size_t>(length(order_[r])) - 1] + r));
-    add_state_rows(*this, host);
+    detail::add_state_rows(*this, host);
+  }
+
+  /// For each packed row that of the same sentence read from its end: a list for `gather_rows`, there and
+  /// back.
+  void reversal(std::vector<Index>& list) const {
+    list.resize(tokens());
+    for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
+      const auto mirrored = static_cast<std::size_t>(length_[sentence]) - 1 - t;
+      list[row] = static_cast<Index>(starts_[mirrored]) + rank_[sentence];
+    });
   }
 
   /// Calls f(packed row, sentence, step) for every token.
@@ -75,4 +85,4 @@ class Packing {
   std::vector<std::size_t> counts_, starts_;
 };
 
-}  // namespace bahdanau::detail
+}  // namespace bahdanau

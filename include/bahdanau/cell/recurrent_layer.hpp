@@ -9,7 +9,7 @@
 #include <bahdanau/cell/cell.hpp>
 #include <bahdanau/cell/packing.hpp>
 
-namespace bahdanau::detail {
+namespace bahdanau {
 
 /// What a layer gives. Rows of `outputs` are packed as the inputs are; rows of `last` are in the packing's
 /// order.
@@ -33,6 +33,8 @@ struct PackingLists {
   }
 };
 
+namespace detail {
+
 /// The packed rows of all steps to each sentence's state after its last token.
 template <Backend B>
 Variable<B> last_of(const Variable<B>& all, const Packing& packing, const PackingLists& lists) {
@@ -40,12 +42,15 @@ Variable<B> last_of(const Variable<B>& all, const Packing& packing, const Packin
   return gather_rows(all, lists.last_rows, packing.rows());
 }
 
+}  // namespace detail
+
 /// Runs a cell of width `hidden` from the zero state over x [tokens, inputs].
 template <class C, Backend B>
 LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidden, const Variable<B>& x,
                             const Packing& packing, const PackingLists& lists) {
   Tape<B>& tape = *x.tape;
-  const Variable<B> projected = linear(x, tape[weights.weight_ih], tape[weights.bias_ih], input_product<C>());
+  const Variable<B> projected =
+      linear(x, tape[weights.weight_ih], tape[weights.bias_ih], detail::input_product<C>());
   Loop<B> loop(tape, packing.counts(), {}, lists.state_rows);
   CellState<C, B> state;
   for (Variable<B>& part : state) part = loop.carry_zeros(hidden);
@@ -58,8 +63,18 @@ LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidd
   }
   LayerResult<C, B> result{loop.all(0), {}};
   for (std::size_t p = 0; p < C::parts; ++p)
-    result.last[p] = last_of(p == 0 ? result.outputs : loop.all(p), packing, lists);
+    result.last[p] = detail::last_of(p == 0 ? result.outputs : loop.all(p), packing, lists);
   return result;
 }
 
-}  // namespace bahdanau::detail
+/// The same for who has nothing else to send to the device.
+template <class C, Backend B>
+LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidden, const Variable<B>& x,
+                            const Packing& packing) {
+  std::vector<Index> host;
+  const PackingLists lists = PackingLists::stage(*x.tape, packing, host);
+  x.tape->send();
+  return run_layer<C, B>(weights, hidden, x, packing, lists);
+}
+
+}  // namespace bahdanau

@@ -130,14 +130,12 @@ class RecurrentEncoder {
     const Packing& packing = out.packing;
     out.ids.resize(packing.tokens());
     out.names.resize(packing.tokens());
-    out.reversal.resize(packing.tokens());
+    if constexpr (Directions == 2) packing.reversal(out.reversal);
     // Positions run beyond a row's width under `FinalState::padded`; each still has a name of its own.
     const std::size_t stride = padded ? std::max(sentences.stride, input.max_length) : sentences.stride;
     packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
       out.ids[row] = t < sentences.length(sentence) ? sentences.at(sentence, t) : reserved::pad;
       out.names[row] = static_cast<Index>((sentences.first + sentence) * stride + t);
-      const std::size_t mirrored = static_cast<std::size_t>(out.lengths[sentence]) - 1 - t;
-      out.reversal[row] = static_cast<Index>(packing.start(mirrored)) + packing.rank()[sentence];
     });
     // outputs: sentence after sentence, valid tokens only
     out.begin.clear();

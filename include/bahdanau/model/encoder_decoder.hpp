@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include <bahdanau/model/search_options.hpp>
 #include <bahdanau/model/sentences.hpp>
 #include <bahdanau/model/translation.hpp>
+#include <bahdanau/nn/objective.hpp>
 #include <bahdanau/nn/weights.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 
@@ -84,6 +86,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   using Scalar = typename Backend::Scalar;
   using Encoded = bahdanau::Encoded<Cell, Backend>;
   using State = DecoderState<Cell, Backend>;
+  using Decoder = detail::RecurrentDecoder<Cell, Score>;
 
   /// A new model with weights drawn from `seed`. Throws for sizes of 0, and for `FinalState::padded` without
   /// a `max_length`.
@@ -235,8 +238,67 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     detail::ModelFile<EncoderDecoder>::load_weights(*this, path);
   }
 
-  // For training, which runs both halves on tapes of its own.
-  using Decoder = detail::RecurrentDecoder<Cell, Score>;
+  // It models TrainableModel (train/trainable.hpp).
+  using Batch = bahdanau::Batch;
+  struct Scratch {
+    detail::Encoding<Cell, Backend> encoding;
+    detail::DecoderPass<Cell, Backend> pass;
+    std::vector<Index> labels;
+  };
+  double dropout() const { return static_cast<double>(config_.dropout); }
+  /// The rows of a batch. Throws for one whose rows, lengths or tokens do not fit.
+  std::size_t check(const Batch& batch) const {
+    batch.check(vocabularies_.source.size(), vocabularies_.target.size());
+    return batch.source.rows();
+  }
+  /// Teacher forcing: each target token from the source and the tokens before it.
+  Objective<Backend> objective(Tape<Backend>& tape, const Batch& batch, RowRange rows,
+                               const DropoutPlan& plan, Scratch& scratch) const {
+    const auto source = detail::SequenceRows::of(batch.source, rows.first, rows.count);
+    const auto target = detail::SequenceRows::of(batch.target, rows.first, rows.count);
+    auto& [encoding, pass, labels] = scratch;
+    encoder_.run(tape, encoder_input(source, plan), encoding);
+    detail::require_sentence_keys("loss", encoding, source.count);
+    decoder_.run(tape,
+                 {decoder_.remember(encoding.outputs), encoding.begin, encoding.length, encoding.last,
+                  encoding.packing.rank()},
+                 target, Decoder::Inputs::shifted, plan, pass);
+    labels.resize(pass.packing.tokens());
+    pass.packing.for_tokens(
+        [&](std::size_t row, std::size_t sentence, std::size_t t) { labels[row] = target.at(sentence, t); });
+    return Classification<Backend>{pass.outputs, decoder_.dense(), labels,
+                                   1.0 / static_cast<double>(loss_divisor())};
+  }
+  /// What decides how weights are laid out.
+  struct Sizes {
+    std::size_t embed, hidden, layers, source, target, weights;
+    bool operator==(const Sizes&) const = default;
+    std::string text() const {
+      const auto number = [](std::size_t n) { return detail::text(n); };
+      return "embed " + number(embed) + ", hidden " + number(hidden) + ", layers " + number(layers) +
+             ", vocabularies of " + number(source) + " and " + number(target) + ", " + number(weights) +
+             " weights";
+    }
+  };
+  Sizes sizes() const {
+    return {config_.embed,
+            config_.hidden,
+            config_.layers,
+            vocabularies_.source.size(),
+            vocabularies_.target.size(),
+            weights_.size()};
+  }
+  /// What a checkpoint must agree with.
+  std::map<std::string, std::string> settings() const {
+    const TextOptions& tokens = vocabularies_.text;
+    return {{"cell", std::string(Cell::name)},
+            {"score", std::string(Score::name)},
+            {"encoder", std::string(Encoder::name)},
+            {"final_state", std::string(name(config_.final_state))},
+            {"text", std::string(name(tokens.tokens)) + (tokens.lowercase ? ", lower case, " : ", ") +
+                         (tokens.max_length == 0 ? "uncut" : detail::text(tokens.max_length) + " tokens")}};
+  }
+
   using EncoderNetwork = typename Encoder::template Network<Cell>;
   const EncoderNetwork& encoder_network() const { return encoder_; }
   const Decoder& decoder_network() const { return decoder_; }

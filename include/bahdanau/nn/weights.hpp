@@ -145,4 +145,26 @@ void bind(Tape<B>& tape, const ParameterBlock<B>& weights, ParameterBlock<B>* gr
   tape.bind(detail::numbers(weights), gradients ? detail::numbers_to_change(*gradients) : nullptr);
 }
 
+/// A base for models: their parameters, and the numbers of these. A constructor declares all parameters in
+/// `scope()`, then calls `initialize`.
+template <Backend B>
+class Parameterized {
+ public:
+  using Backend = B;
+  const ParameterList& parameters() const { return parameters_; }
+  const ParameterBlock<B>& weights() const { return weights_; }
+  ParameterBlock<B>& weights() { return weights_; }
+
+ protected:
+  Scope scope() { return Scope(parameters_); }
+  void initialize(std::uint64_t seed) {
+    weights_ = ParameterBlock<B>(parameters_);
+    weights_.initialize(parameters_, seed);
+  }
+
+ private:
+  ParameterList parameters_;
+  ParameterBlock<B> weights_{parameters_};
+};
+
 }  // namespace bahdanau

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/core/random.hpp>
@@ -20,14 +22,21 @@ enum class Grouping {
   by_length,  // pairs of similar lengths together; the batches still come in random order
 };
 
+/// By what pairs are sorted.
+inline std::pair<std::size_t, std::size_t> length_of(const Corpus& corpus, std::size_t pair) {
+  return {corpus.target()[pair].size(), corpus.source()[pair].size()};
+}
+
 /// The order of all pairs in one epoch; batches are runs of it.
 class EpochPlan {
  public:
-  EpochPlan(const Corpus& corpus, std::size_t batch, Grouping grouping, random::Key key)
-      : batch_(std::min(batch, corpus.size())), order_(Corpus::shuffled(corpus.size(), key)) {
+  /// `data` models TrainingData (train/trainable.hpp).
+  template <class Data>
+  EpochPlan(const Data& data, std::size_t batch, Grouping grouping, random::Key key)
+      : batch_(std::min(batch, data.size())), order_(Corpus::shuffled(data.size(), key)) {
     if (batch == 0) fail("batch", "at least 1 pair", "0");
     for (std::size_t begin = 0; begin < order_.size(); begin += batch_) starts_.push_back(begin);
-    if (grouping == Grouping::by_length) group(corpus, key);
+    if (grouping == Grouping::by_length) group(data, key);
   }
 
   std::size_t batches() const { return starts_.size(); }
@@ -40,18 +49,15 @@ class EpochPlan {
   }
 
  private:
-  void group(const Corpus& corpus, random::Key key) {
+  template <class Data>
+  void group(const Data& data, random::Key key) {
     // Sorted within pools, so that which pairs meet still changes from epoch to epoch.
     const std::size_t pool = 100 * batch_;
     for (std::size_t begin = 0; begin < order_.size(); begin += pool) {
       const auto first = order_.begin() + static_cast<std::ptrdiff_t>(begin);
       const auto last = order_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + pool, order_.size()));
-      std::stable_sort(first, last, [&](std::size_t a, std::size_t b) {
-        const auto lengths = [&](std::size_t i) {
-          return std::pair(corpus.target()[i].size(), corpus.source()[i].size());
-        };
-        return lengths(a) < lengths(b);
-      });
+      std::stable_sort(first, last,
+                       [&](std::size_t a, std::size_t b) { return length_of(data, a) < length_of(data, b); });
     }
     const auto shuffle = Corpus::shuffled(starts_.size(), key.derive(1));
     std::vector<std::size_t> starts;
@@ -78,6 +84,27 @@ inline Batch make_batch(const Corpus& corpus, std::span<const std::size_t> pairs
     return Sequences(std::move(ids), std::move(lengths));
   };
   return {pick(corpus.source()), pick(corpus.target())};
+}
+
+/// A number that is another one for other rows.
+inline std::uint64_t fingerprint(std::span<const std::vector<Token>> rows, random::Key key = {}) {
+  for (const auto& row : rows) {
+    key = key.derive(row.size());
+    for (const Token id : row) key = key.derive(static_cast<std::uint64_t>(id));
+  }
+  return key.state;
+}
+
+/// A number that is another one for other pairs or vocabularies.
+inline std::uint64_t fingerprint(const Corpus& corpus) {
+  random::Key key{corpus.size()};
+  for (const auto* vocabulary : {&corpus.vocabularies().source, &corpus.vocabularies().target})
+    for (const std::string& token : vocabulary->tokens())
+      for (const char c : token + "\n") key = key.derive(static_cast<unsigned char>(c));
+  for (const auto* rows : {&corpus.source(), &corpus.target()})
+    for (const auto& row : *rows)
+      for (const Token id : row) key = key.derive(static_cast<std::uint64_t>(id));
+  return key.state;
 }
 
 }  // namespace bahdanau

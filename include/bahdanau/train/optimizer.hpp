@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -135,6 +136,22 @@ OptimizerSettings settings_of(const Optimizer& optimizer) {
 }
 
 }  // namespace detail
+
+/// How gradients move weights. Models: `Adam`, `AdamW`, `Sgd`, `Adadelta`.
+///
+/// 1. `name` is what a checkpoint calls it.
+/// 2. `update(state, weights, gradients, scale)` does a step: gradients enter multiplied by `scale.clip`, the
+///    learning rate by `scale.rate`. `state` has two blocks for whatever it remembers, and counts the steps.
+/// 3. `settings()` are its numbers by name, which a checkpoint must agree with; or `rate`, if that is all.
+/// 4. It may have `check()`, which throws for settings that are out of range.
+template <class O, class B>
+concept OptimizerOn = Backend<B> &&
+    requires(const O& optimizer, OptimizerState<B>& state, ParameterBlock<B>& weights,
+             const ParameterBlock<B>& gradients, const StepScale& scale) {
+  { O::name } -> std::convertible_to<std::string_view>;
+  optimizer.update(state, weights, gradients, scale);
+  detail::settings_of(optimizer);
+};
 
 /// Adam with bias correction (Kingma and Ba).
 struct Adam {

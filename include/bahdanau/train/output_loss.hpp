@@ -24,7 +24,7 @@ class OutputLoss {
   /// The tokens of one shard.
   struct Rows {
     const Scalar* h;      // [count, hidden]
-    Scalar* dh;           // the same, stored; null: no gradients
+    Scalar* dh;           // the same, stored; or null
     const Index* target;  // [count]
     std::size_t count;
   };
@@ -174,10 +174,11 @@ class OutputLoss {
     const ProductRows<Scalar> h{rows.h, rows.count, layer.hidden},
         d_logits{logits, rows.count, layer.classes};
     if (layer.packed) product(layer.forward(), layer.packed, h, {layer.bias, 0}, logits);
-    B::for_rows(rows.count, CrossEntropyRow<Scalar>{logits, nats_.data() + piece.first,
-                                                    smoothing == 0 ? nullptr : losses_.data() + piece.first,
-                                                    rows.target, layer.classes, static_cast<Scalar>(share),
-                                                    static_cast<Scalar>(smoothing), rows.dh != nullptr});
+    B::for_rows(rows.count,
+                CrossEntropyRow<Scalar>{logits, nats_.data() + piece.first,
+                                        smoothing == 0 ? nullptr : losses_.data() + piece.first, rows.target,
+                                        layer.classes, static_cast<Scalar>(share),
+                                        static_cast<Scalar>(smoothing), layer.d_weight != nullptr});
     // logits = h Wᵀ + b  =>  dh = dlogits W
     if (rows.dh != nullptr) product(layer.adjoint(), layer.packed_adjoint, d_logits, {}, rows.dh);
   }

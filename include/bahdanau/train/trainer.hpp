@@ -1,5 +1,6 @@
-// The trainer: epochs over a corpus, with validation, early stopping, checkpoints and a progress bar.
-// Seed, data and settings decide the result to the bit; threads, interruptions and the display do not.
+// The trainer: epochs over a corpus or other data, with validation, early stopping, checkpoints and a
+// progress bar. Seed, data and settings decide the result to the bit; threads, interruptions and the display
+// do not.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <new>
 #include <optional>
@@ -32,7 +34,7 @@
 
 namespace bahdanau {
 
-/// Trains a model on a corpus.
+/// Trains a model on a corpus, or on other data that model TrainingData (train/trainable.hpp).
 template <class Model, class Optimizer = Adam>
 class Trainer {
  public:
@@ -62,14 +64,27 @@ class Trainer {
   ///
   /// A checkpoint that cannot be written, for a full disk say, is a warning, and tried again when the next
   /// one is due. Warnings are lines on standard error, and none with `Progress::silent`.
-  TrainingReport fit(const Corpus& corpus) { return run(corpus, nullptr); }
-  TrainingReport fit(const Corpus& corpus, const Corpus& validation) { return run(corpus, &validation); }
+  template <class Data>
+  TrainingReport fit(const Data& data) {
+    return run<Data>(data, nullptr);
+  }
+  template <class Data>
+  TrainingReport fit(const Data& data, const std::type_identity_t<Data>& validation) {
+    return run<Data>(data, &validation);
+  }
 
   /// Ends `fit` after the current epoch; for the callback.
   void stop() { stop_ = true; }
 
  private:
-  TrainingReport run(const Corpus& corpus, const Corpus* validation) {
+  template <class Data>
+  TrainingReport run(const Data& corpus, const Data* validation) {
+    static_assert(
+        TrainingData<Data, typename Model::Batch>,
+        "bahdanau: Trainer::fit needs a Corpus, or data with size(), make_batch(data, examples) that "
+        "gives the model's Batch, length_of(data, i) and fingerprint(data); see TrainingData in "
+        "train/trainable.hpp");
+    if (corpus.size() == 0) fail("Trainer::fit", "data with examples", "none");
     training_.require_same_sizes("Trainer::fit");
     require_vocabulary(corpus);
     if (validation) require_vocabulary(*validation);
@@ -87,14 +102,14 @@ class Trainer {
     stop_ = out_of_patience(validation != nullptr);  // a checkpoint may be that of the last epoch
     detail::ProgressDisplay display(options_.progress, options_.epochs, state_.epoch + 1);
     describe_data(corpus, validation, display);
-    detail::Divergence divergence(std::log(static_cast<double>(model_->vocabularies().target.size())));
+    detail::Divergence divergence(loss_of_guessing());
     for (const EpochReport& report : state_.report.epochs) watch(divergence, report, nullptr);
     while (state_.epoch < options_.epochs && !stop_) {
       EpochReport report = train_epoch(corpus, validation, display);
       if (validation && !state_.report.interrupted) report.validation = evaluate(*validation);
       if (state_.report.interrupted) {
         require_finite_weights(this_batch());
-        if (!options_.checkpoint.empty()) save(validation, display);
+        if (!options_.checkpoint.empty()) save(validation != nullptr, display);
         break;
       }
       require_sound(report, corpus);
@@ -103,12 +118,13 @@ class Trainer {
       watch(divergence, report, &display);
       const bool last = state_.epoch == options_.epochs;
       const bool saved = due_after_epoch(last);
-      if (saved) save(validation, display);
+      if (saved) save(validation != nullptr, display);
       if (options_.on_epoch) {
         options_.on_epoch(report);
         training_.require_same_sizes("Trainer::fit");
       }
-      if (!saved && due_after_epoch(last)) save(validation, display);  // the callback has called `stop`
+      if (!saved && due_after_epoch(last))
+        save(validation != nullptr, display);  // the callback has called `stop`
     }
     display.finish();
     if (validation && state_.report.best_epoch > 0) model_->weights() = best_;
@@ -116,7 +132,13 @@ class Trainer {
   }
 
   /// Once at the start: what is in the data that nobody may have wanted.
-  void describe_data(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
+  template <class Data>
+  void describe_data(const Data& corpus, const Data* validation, detail::ProgressDisplay& display) {
+    if (options_.progress != Progress::silent)
+      if (const auto what = detail::build_warning<detail::optimised>()) display.warn(*what);
+    if constexpr (std::is_same_v<Data, Corpus>) describe_text(corpus, validation, display);
+  }
+  void describe_text(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
     TrainingReport& report = state_.report;
     report.cut_rows = corpus.cut_rows();
     report.source_unknown = detail::unknown_share(corpus.source());
@@ -124,7 +146,6 @@ class Trainer {
     const auto warn = [&](const std::optional<std::string>& what) {
       if (what) display.warn(*what);
     };
-    if (options_.progress != Progress::silent) warn(detail::build_warning<detail::optimised>());
     warn(detail::cut_warning("training data", corpus));
     if (validation) warn(detail::cut_warning("validation data", *validation));
     warn(detail::unknown_warning("training data", corpus));
@@ -138,10 +159,20 @@ class Trainer {
     state_.report.diverged_epoch = report.epoch;
     if (display)
       display->warn("the loss of epoch " + detail::text(report.epoch) + ", " + detail::fixed_digits(loss, 3) +
-                    " nats/token, is far above what it was before, or above the " +
-                    detail::fixed_digits(divergence.uniform(), 3) +
-                    " of guessing: the training may have diverged; lower the learning rate or the bound of "
+                    " nats/token, is far above what it was before" +
+                    (std::isfinite(divergence.uniform())
+                         ? ", or above the " + detail::fixed_digits(divergence.uniform(), 3) + " of guessing"
+                         : "") +
+                    ": the training may have diverged; lower the learning rate or the bound of "
                     "clipping, or warm the rate up");
+  }
+
+  /// In nats a token; none where a model has no vocabulary.
+  double loss_of_guessing() const {
+    if constexpr (requires { model_->vocabularies().target.size(); })
+      return std::log(static_cast<double>(model_->vocabularies().target.size()));
+    else
+      return std::numeric_limits<double>::infinity();
   }
 
   bool interrupted() {
@@ -149,7 +180,8 @@ class Trainer {
     return state_.report.interrupted;
   }
 
-  EpochReport train_epoch(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
+  template <class Data>
+  EpochReport train_epoch(const Data& corpus, const Data* validation, detail::ProgressDisplay& display) {
     using Clock = std::chrono::steady_clock;
     const EpochPlan plan(corpus, options_.batch, options_.grouping,
                          random::key_of(options_.seed, random::Stream::shuffling).derive(state_.epoch));
@@ -175,7 +207,7 @@ class Trainer {
       if (options_.checkpoint_every != 0 && state_.batch % options_.checkpoint_every == 0 &&
           state_.batch < plan.batches() && checkpoint_due()) {
         require_finite_weights(this_batch());
-        save(validation, display);
+        save(validation != nullptr, display);
       }
       if (interrupted()) break;
     }
@@ -211,7 +243,8 @@ class Trainer {
                                          state_.epoch - state_.report.best_epoch >= options_.patience;
   }
 
-  Loss evaluate(const Corpus& validation) {
+  template <class Data>
+  Loss evaluate(const Data& validation) {
     Loss total;
     std::vector<std::size_t> pairs;
     for (std::size_t begin = 0; begin < validation.size(); begin += options_.batch) {
@@ -226,7 +259,8 @@ class Trainer {
 
   /// Throws, with the last good weights in the model, unless an epoch has ended well. Without a validation
   /// set a few pairs stand for all: weights can be finite, and too large to give a finite loss.
-  void require_sound(const EpochReport& report, const Corpus& corpus) {
+  template <class Data>
+  void require_sound(const EpochReport& report, const Data& corpus) {
     const std::string where = "training, end of epoch " + detail::text(report.epoch);
     require_finite_weights(where);
     if (report.validation) {
@@ -266,15 +300,17 @@ class Trainer {
 
   void copy_weights(ParameterBlock<Backend>& to) const { to = model_->weights(); }
 
-  void require_vocabulary(const Corpus& corpus) const {
-    if (!(corpus.vocabularies() == model_->vocabularies()))
-      fail("Trainer", "a corpus with the model's vocabularies", "a corpus with others",
-           "read it with Corpus::read(path, model.vocabularies())");
+  template <class Data>
+  void require_vocabulary(const Data& corpus) const {
+    if constexpr (std::is_same_v<Data, Corpus> && requires { model_->vocabularies(); })
+      if (!(corpus.vocabularies() == model_->vocabularies()))
+        fail("Trainer", "a corpus with the model's vocabularies", "a corpus with others",
+             "read it with Corpus::read(path, model.vocabularies())");
   }
 
-  CheckpointBlocks<Backend> blocks(const Corpus* validation) {
+  CheckpointBlocks<Backend> blocks(bool validated) {
     auto& optimizer = training_.optimizer_state();
-    return {&model_->weights(), &optimizer.first, &optimizer.second, validation ? &best_ : nullptr, &good_};
+    return {&model_->weights(), &optimizer.first, &optimizer.second, validated ? &best_ : nullptr, &good_};
   }
   static double seconds_since(std::chrono::steady_clock::time_point t) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
@@ -290,7 +326,7 @@ class Trainer {
     return checkpoint_due() || (!options_.checkpoint.empty() && (stop_ || last));
   }
   /// A disk that is full now may have room later: what was computed so far is worth more than the file.
-  void save(const Corpus* validation, detail::ProgressDisplay& display) {
+  void save(bool validated, detail::ProgressDisplay& display) {
     const auto start = std::chrono::steady_clock::now();
     state_.batches = training_.batches();
     state_.optimizer_steps = training_.optimizer_state().steps;
@@ -301,7 +337,7 @@ class Trainer {
       state_.report.last_checkpoint_failed = true;
     };
     try {
-      write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validation));
+      write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validated));
       state_.report.last_checkpoint_failed = false;
     } catch (const Error& e) {
       failed(e.what());
@@ -311,7 +347,8 @@ class Trainer {
     saving_ = seconds_since(start);
     saved_ = std::chrono::steady_clock::now();
   }
-  void restore(const Corpus& corpus, const Corpus* validation) {
+  template <class Data>
+  void restore(const Data& corpus, const Data* validation) {
     const auto check = [&](const CheckpointState& state) {
       const std::size_t batches = (corpus.size() - 1) / options_.batch + 1;  // a corpus has pairs
       if (state.batch > batches)  // an epoch would pass without any
@@ -324,7 +361,7 @@ class Trainer {
              detail::text(options_.epochs));
     };
     state_ = read_checkpoint<Backend>(options_.checkpoint, state_.settings, model_->parameters(),
-                                      blocks(validation), check);
+                                      blocks(validation != nullptr), check);
     training_.set_batches(state_.batches);
     training_.optimizer_state().steps = state_.optimizer_steps;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,11 +17,11 @@
 
 #include <bahdanau/core/free_memory.hpp>
 #include <bahdanau/core/parallel.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/output_loss.hpp>
 #include <bahdanau/train/shard_gradients.hpp>
+#include <bahdanau/train/trainable.hpp>
 
 namespace bahdanau {
 
@@ -42,13 +43,40 @@ struct StepOptions {
   }
 };
 
+namespace detail {
+
+/// What a training remembers of a model that says nothing about its sizes.
+struct WeightCount {
+  std::size_t weights;
+  bool operator==(const WeightCount&) const = default;
+  std::string text() const { return detail::text(weights) + " weights"; }
+};
+
+/// The sizes of a model, to compare and to print.
+template <class Model>
+auto sizes_of(const Model& model) {
+  if constexpr (requires { model.sizes().text(); })
+    return model.sizes();
+  else
+    return WeightCount{model.weights().size()};
+}
+
+}  // namespace detail
+
 /// Trains one model: `loss(batch)`, then `backward()`, then `step()`.
 template <class Model, class Optimizer = Adam>
 class Training {
+  static_assert(TrainableModel<Model>,
+                "bahdanau: a Training needs a model with parameters(), weights(), Batch, check(batch) and "
+                "objective(tape, batch, rows, dropout); see TrainableModel in train/trainable.hpp");
+  static_assert(OptimizerOn<Optimizer, typename Model::Backend>,
+                "bahdanau: a Training needs an optimizer such as Adam, or one of one's own with a name and "
+                "update(state, weights, gradients, scale); see OptimizerOn in train/optimizer.hpp");
+
  public:
   using Backend = typename Model::Backend;
-  using Cell = typename Model::Cell;
-  using Scalar = typename Model::Scalar;
+  using Batch = typename Model::Batch;
+  using Scalar = typename Backend::Scalar;
 
   /// The model must outlive this object. Throws for settings of the optimizer or the step that are no
   /// numbers, or out of range.
@@ -59,39 +87,40 @@ class Training {
         workers_(detail::threads_for<Backend>(options.threads)),
         gradients_(model.parameters()),
         state_(model.parameters()),
-        workspace_(detail::numbers_to_change(gradients_), output_layer_begins()),
+        workspace_(detail::numbers_to_change(gradients_), gradients_.size()),
         panels_(&workspace_),
-        output_loss_(&workspace_) {
+        output_loss_(&workspace_),
+        sizes_(detail::sizes_of(std::as_const(model))) {
     options_.check();
-    sizes_ = sizes();
     if constexpr (requires { optimizer_.check(); }) optimizer_.check();
   }
 
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow. The last
-  /// gradients are gone: their place is used until `backward` computes others. Those of the output layer are
-  /// computed at once, as its logits are not kept.
-  /// Throws for a batch whose rows, lengths or tokens do not fit.
+  /// gradients are gone: their place is used until `backward` computes others. Those of the layer that tells
+  /// classes are computed at once, as its logits are not kept.
+  /// Throws for a batch that does not fit.
   Loss loss(const Batch& batch) {
     ready_ = has_gradients_ = false;
     require_same_sizes("loss");
-    const DropoutPlan plan{model_->config().dropout,
-                           random::key_of(options_.seed, random::Stream::dropout).derive(batches_)};
-    const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
+    double rate = 0;
+    if constexpr (requires { model_->dropout(); }) rate = std::as_const(*model_).dropout();
     begin(detail::Phase::forward);
     const Loss total = run(batch,
-                           {plan, options_.label_smoothing, detail::numbers_to_change(gradients_), &panels_,
-                            options_.trim_memory},
+                           {{rate, random::key_of(options_.seed, random::Stream::dropout).derive(batches_)},
+                            options_.label_smoothing,
+                            detail::numbers_to_change(gradients_),
+                            &panels_},
                            output_loss_);
     ++batches_;
     ready_ = true;
-    seen_ = state_of(weights);
+    seen_ = state_of(weights());
     return total;
   }
 
   /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
   Loss evaluate(const Batch& batch) {
     require_same_sizes("evaluate");
-    return run(batch, {{}, 0, nullptr, model_->panels()}, quiet_loss_);
+    return run(batch, {{}, 0, nullptr, inference_panels()}, quiet_loss_);
   }
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
@@ -99,12 +128,18 @@ class Training {
     if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
     ready_ = false;
     require_same_sizes("backward");
-    if (state_of(std::as_const(*model_).weights()) != seen_)
+    if (state_of(weights()) != seen_)
       fail("backward", "the weights that loss(batch) has seen", "others",
            "change or assign weights after step(), or before loss()");
     begin(detail::Phase::adjoint);
     workers_.run(recorded_, [&](std::size_t s) { shards_[s]->tape.play_adjoints(); });
-    clear_gradients(0, output_layer_begins());  // nobody needs the workspace any more
+    // Nobody needs the workspace any more.
+    std::size_t first = 0;
+    for (const Parameter& done : done_) {
+      clear_gradients(first, done.offset);
+      first = done.offset + done.shape.size();
+    }
+    clear_gradients(first, gradients_.size());
     shard_gradients_.clear();
     for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape);
     shard_gradients_.sum(workers_);
@@ -135,7 +170,7 @@ class Training {
   /// Throws unless the model has the sizes that it had when this object was made: another may have been
   /// assigned to it, and gradients and moments would no longer fit.
   void require_same_sizes(std::string_view where) const {
-    const Sizes now = sizes();
+    const auto now = detail::sizes_of(std::as_const(*model_));
     if (now == sizes_) return;
     fail(where, "a model of the sizes that the training was made for: " + sizes_.text(), now.text(),
          "make a new Training or Trainer after assigning another model");
@@ -155,27 +190,7 @@ class Training {
   static WeightState state_of(const ParameterBlock<Backend>& block) {
     return {detail::numbers(block), block.version()};
   }
-
-  /// What decides how weights are laid out.
-  struct Sizes {
-    std::size_t embed, hidden, layers, source, target, weights;
-    bool operator==(const Sizes&) const = default;
-    std::string text() const {
-      const auto number = [](std::size_t n) { return detail::text(n); };
-      return "embed " + number(embed) + ", hidden " + number(hidden) + ", layers " + number(layers) +
-             ", vocabularies of " + number(source) + " and " + number(target) + ", " + number(weights) +
-             " weights";
-    }
-  };
-  Sizes sizes() const {
-    const Config& config = model_->config();
-    return {config.embed,
-            config.hidden,
-            config.layers,
-            model_->vocabularies().source.size(),
-            model_->vocabularies().target.size(),
-            std::as_const(*model_).weights().size()};
-  }
+  const ParameterBlock<Backend>& weights() const { return std::as_const(*model_).weights(); }
 
   /// How the shards of a batch are run.
   struct Pass {
@@ -183,42 +198,44 @@ class Training {
     double smoothing;
     Scalar* gradients;  // of the weights, or null: then nothing is recorded
     WeightPanels<Backend>* panels;
-    bool trim = false;  // see StepOptions::trim_memory
   };
 
   /// A run of a batch's rows with everything that its passes need.
   struct Shard {
-    Shard(const Model& model, typename Tape<Backend>::Mode mode) : tape(mode), quiet(model.inference()) {}
+    explicit Shard(bool checked) : tape(checked ? Mode::checked : Mode::record), quiet(Mode::infer) {}
 
-    void forward(const Pass& how, const Model& model, const Batch& batch, std::size_t first,
-                 std::size_t count) {
-      Tape<Backend>& on = how.gradients != nullptr ? tape : quiet;
-      const DropoutPlan& plan = how.dropout;
-      if (on.reset() && how.trim) detail::return_free_memory();
-      on.bind(
-          {.weights = detail::numbers(model.weights()), .gradients = how.gradients, .panels = how.panels});
-      const auto source = detail::SequenceRows::of(batch.source, first, count);
-      const auto target = detail::SequenceRows::of(batch.target, first, count);
-      model.encoder_network().run(on, model.encoder_input(source, plan), encoding);
-      detail::require_sentence_keys("loss", encoding, source.count);
-      const auto& decoder = model.decoder_network();
-      decoder.run(on,
-                  {decoder.remember(encoding.outputs), encoding.begin, encoding.length, encoding.last,
-                   encoding.packing.rank()},
-                  target, Model::Decoder::Inputs::shifted, plan, pass);
-      labels.resize(pass.packing.tokens());
-      pass.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
-        labels[row] = target.at(sentence, t);
-      });
-      wanted = on.keep(labels);
-    }
-
+    using Mode = typename Tape<Backend>::Mode;
     Tape<Backend> tape, quiet;  // one that records, one that does not
-    detail::Encoding<Cell, Backend> encoding;
-    detail::DecoderPass<Cell, Backend> pass;
-    std::vector<Index> labels;
-    const Index* wanted = nullptr;  // the labels on the tape
+    typename detail::ScratchOf<Model>::Type scratch;
+    std::optional<Objective<Backend>> objective;
+    const Index* labels = nullptr;  // on the tape
   };
+
+  /// What a shard makes of its rows.
+  void forward(Shard& shard, const Pass& how, const Batch& batch, RowRange rows) {
+    Tape<Backend>& tape = how.gradients != nullptr ? shard.tape : shard.quiet;
+    if (tape.reset() && how.gradients != nullptr && options_.trim_memory) detail::return_free_memory();
+    tape.bind({.weights = detail::numbers(weights()), .gradients = how.gradients, .panels = how.panels});
+    shard.objective.emplace(
+        detail::objective_of(std::as_const(*model_), tape, batch, rows, how.dropout, shard.scratch));
+    if (is_classification(shard))
+      shard.labels = tape.keep(checked_labels(shard.objective->classes));
+    else if (const Variable<Backend>& sum = shard.objective->loss; sum.size() != 1)
+      fail("objective", "a loss of one element", sum.shape.text(), "sum it first");
+  }
+
+  static bool is_classification(const Shard& shard) { return shard.objective->loss.tape == nullptr; }
+
+  static std::span<const Index> checked_labels(const Classification<Backend>& c) {
+    const Shape& weight = c.layer.weight.shape;
+    detail::require_equal("objective", "features of width", weight.cols(), c.features.cols());
+    detail::require_equal("objective", "biases, one a class:", weight.rows(), c.layer.bias.shape.size());
+    detail::require_equal("objective", "labels, one a row of features:", c.features.rows(), c.labels.size());
+    for (const Index label : c.labels)
+      if (label < 0 || static_cast<std::size_t>(label) >= weight.rows())
+        fail("objective", "labels from 0 to " + detail::text(weight.rows() - 1), detail::text(label));
+    return c.labels;
+  }
 
   /// In parts that do not depend on the threads, added in their order.
   double gradient_norm() {
@@ -236,47 +253,78 @@ class Training {
   }
 
   Loss run(const Batch& batch, const Pass& how, detail::OutputLoss<Backend>& output_loss) {
-    const Model& model = *model_;
-    batch.check(model.vocabularies().source.size(), model.vocabularies().target.size());
-    const std::size_t rows = batch.source.rows();
+    const std::size_t rows = std::as_const(*model_).check(batch);
+    if (rows == 0) fail("loss", "a batch with rows", "none");
     const std::size_t used = SpreadingBackend<Backend> ? 1 : (rows + shard_rows - 1) / shard_rows;
-    const auto mode = options_.checked ? Tape<Backend>::Mode::checked : Tape<Backend>::Mode::record;
-    while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(model, mode));
+    while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(options_.checked));
     workers_.run(used, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used, end = (s + 1) * rows / used;
-      shards_[s]->forward(how, model, batch, begin, end - begin);
+      forward(*shards_[s], how, batch, {begin, end - begin});
     });
     if (how.gradients != nullptr) {
       recorded_ = used;
-      // Weights take about as much packed for the adjoints as they have for the forward pass.
-      const std::size_t logits = detail::OutputLoss<Backend>::logits(rows * batch.target.width(),
-                                                                     model.vocabularies().target.size()),
-                        packed = panels_.size() + panels_.size() / 8;
-      begin(detail::Phase::loss);
-      workspace_.share(std::max(logits, packed), used);
-      for (std::size_t s = 0; s < used; ++s) shards_[s]->tape.use(workspace_.share_of(s));
-      clear_gradients(output_layer_begins(), gradients_.size());
+      done_.clear();
+    }
+    if (is_classification(*shards_[0])) return classify(used, how, output_loss);
+    if (how.gradients != nullptr) share_workspace(used, 0, gradients_.size());
+    if (how.smoothing != 0) fail("label_smoothing", "an objective of classes", "a loss of another kind");
+    Loss total;
+    for (std::size_t s = 0; s < used; ++s) {
+      const Objective<Backend>& objective = *shards_[s]->objective;
+      total.sum += Backend::sum(1, objective.loss.value);
+      total.tokens += objective.tokens;
+      if (how.gradients != nullptr) Backend::fill(shards_[s]->tape.seed(objective.loss), 1, Scalar(1));
+    }
+    total.nats = total.sum;
+    return total;
+  }
+
+  /// The loss of a classification, and where it is recorded the gradients of its layer and features.
+  Loss classify(std::size_t used, const Pass& how, detail::OutputLoss<Backend>& output_loss) {
+    const Classification<Backend>& first = shards_[0]->objective->classes;
+    layer_ = first.layer;
+    if (how.gradients != nullptr) {
+      std::size_t tokens = 0;
+      for (std::size_t s = 0; s < used; ++s) tokens += shards_[s]->objective->classes.labels.size();
+      done_ = {layer_.weight, layer_.bias};
+      if (layer_.bias.offset < layer_.weight.offset) std::swap(done_[0], done_[1]);
+      share_workspace(used, detail::OutputLoss<Backend>::logits(tokens, layer_.weight.shape.rows()),
+                      done_[0].offset);
+      for (const Parameter& p : done_) clear_gradients(p.offset, p.offset + p.shape.size());
     }
     output_loss.clear();
     for (std::size_t s = 0; s < used; ++s) {
-      const Variable<Backend>& outputs = shards_[s]->pass.outputs;
-      Scalar* dh = how.gradients != nullptr ? shards_[s]->tape.seed(outputs) : nullptr;
-      output_loss.add({outputs.value, dh, shards_[s]->wanted, outputs.rows()});
+      const Variable<Backend>& features = shards_[s]->objective->classes.features;
+      Scalar* d_features =
+          how.gradients != nullptr && features.has_gradient() ? shards_[s]->tape.seed(features) : nullptr;
+      output_loss.add({features.value, d_features, shards_[s]->labels, features.rows()});
     }
-    return output_loss.run(workers_, output_layer(how), 1.0 / static_cast<double>(model.loss_divisor()),
-                           how.smoothing);
+    return output_loss.run(workers_, output_layer(how), first.share, how.smoothing);
+  }
+
+  /// Begins the loss: logits and packed weights have the workspace up to `limit`, but for what they do not
+  /// need, which the tapes get.
+  void share_workspace(std::size_t tapes, std::size_t logits, std::size_t limit) {
+    // Weights take about as much packed for the adjoints as they have for the forward pass.
+    const std::size_t packed = panels_.size() + panels_.size() / 8;
+    begin(detail::Phase::loss);
+    workspace_.share(std::max(logits, packed), limit, tapes);
+    for (std::size_t s = 0; s < tapes; ++s) shards_[s]->tape.use(workspace_.share_of(s));
   }
 
   /// What the phase before has left in the workspace is gone: packed weights are made anew.
   void begin(detail::Phase phase) {
-    const ParameterBlock<Backend>& weights = std::as_const(*model_).weights();
     workspace_.begin(phase);
-    panels_.begin(detail::numbers(weights), weights.size(), ++phases_);
+    panels_.begin(detail::numbers(weights()), weights().size(), ++phases_);
   }
 
-  /// The output layer's parameters are the last, and its gradients the only ones that come before `backward`.
-  std::size_t output_layer_begins() const { return model_->decoder_network().dense().weight.offset; }
+  /// Packed weights for passes that are not recorded: the model's, if it keeps some.
+  WeightPanels<Backend>* inference_panels() {
+    if constexpr (requires { std::as_const(*model_).panels(); }) return std::as_const(*model_).panels();
+    quiet_panels_.begin(detail::numbers(weights()), weights().size(), weights().version());
+    return &quiet_panels_;
+  }
 
   void clear_gradients(std::size_t begin, std::size_t end) {
     constexpr std::size_t part = std::size_t{1} << (SpreadingBackend<Backend> ? 40 : 18);
@@ -288,10 +336,10 @@ class Training {
 
   typename detail::OutputLoss<Backend>::Layer output_layer(const Pass& how) const {
     Scalar* gradients = how.gradients;
-    const auto& [weight, bias] = model_->decoder_network().dense();
-    const Scalar* weights = detail::numbers(std::as_const(*model_).weights());
-    typename detail::OutputLoss<Backend>::Layer layer{weights + weight.offset,
-                                                      weights + bias.offset,
+    const auto& [weight, bias] = layer_;
+    const Scalar* numbers = detail::numbers(weights());
+    typename detail::OutputLoss<Backend>::Layer layer{numbers + weight.offset,
+                                                      numbers + bias.offset,
                                                       gradients ? gradients + weight.offset : nullptr,
                                                       gradients ? gradients + bias.offset : nullptr,
                                                       weight.shape.rows(),
@@ -306,19 +354,22 @@ class Training {
   Workers workers_;
   ParameterBlock<Backend> gradients_;
   OptimizerState<Backend> state_;
-  // The gradients' own place, up to the output layer's: idle until the adjoints were played, so what nobody
-  // needs afterwards lies there.
+  // The gradients' own place is idle until the adjoints were played, so what nobody needs afterwards lies
+  // there.
   detail::Workspace<Scalar> workspace_;
-  WeightPanels<Backend> panels_;
+  WeightPanels<Backend> panels_, quiet_panels_;
   detail::OutputLoss<Backend> output_loss_, quiet_loss_;  // of `loss`, and of `evaluate`
   std::vector<std::unique_ptr<Shard>> shards_;
   detail::ShardGradients<Backend> shard_gradients_;
+  Dense layer_;  // that tells classes
+  std::vector<Parameter>
+      done_;  // its parameters, in the order of their places: their gradients come with the loss
   std::vector<double> squares_;
-  Sizes sizes_{};              // of the model, when this was made
-  WeightState seen_{};         // at the last loss
-  std::size_t recorded_ = 0;   // shards of the last loss
-  std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
-  std::uint64_t phases_ = 0;   // begun so far
+  decltype(detail::sizes_of(std::declval<const Model&>())) sizes_;  // of the model, when this was made
+  WeightState seen_{};                                              // at the last loss
+  std::size_t recorded_ = 0;                                        // shards of the last loss
+  std::uint64_t batches_ = 0;                                       // seen so far: it names the dropout masks
+  std::uint64_t phases_ = 0;                                        // begun so far
   double rate_factor_ = 1;
   bool ready_ = false, has_gradients_ = false;
 };

@@ -1,0 +1,80 @@
+// The TrainableModel concept: what `Training` and `Trainer` ask of a model, and of the data it learns from.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <bahdanau/model/dropout_plan.hpp>
+#include <bahdanau/nn/objective.hpp>
+#include <bahdanau/nn/weights.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+struct NoScratch {};
+template <class M>
+struct ScratchOf {
+  using Type = NoScratch;
+};
+template <class M>
+requires requires { typename M::Scratch; }
+struct ScratchOf<M> {
+  using Type = typename M::Scratch;
+};
+
+/// Point 3 of the contract below, with or without scratch.
+template <class M>
+Objective<typename M::Backend> objective_of(const M& model, Tape<typename M::Backend>& tape,
+                                            const typename M::Batch& batch, RowRange rows,
+                                            const DropoutPlan& plan, typename ScratchOf<M>::Type& scratch) {
+  if constexpr (requires { typename M::Scratch; })
+    return model.objective(tape, batch, rows, plan, scratch);
+  else
+    return model.objective(tape, batch, rows, plan);
+}
+
+}  // namespace detail
+
+/// A model that `Training` can train. Models: `EncoderDecoder`; examples/07_language_model and
+/// examples/08_tagger have others.
+///
+/// 1. `Backend` is where it runs; `parameters()` lists its parameters, and `weights()` are their numbers.
+/// 2. `Batch` is what it learns from at once. `check(batch)` says how many rows that has, and throws for one
+///    that does not fit.
+/// 3. `objective(tape, batch, rows, dropout)` puts some rows of a batch on a tape that is bound to the
+/// weights,
+///    and gives what is to be made small. It may be called for many rows or few and from several threads at
+///    once; what it computes for a row must not depend on the others.
+/// 4. It may have `Scratch`, lists that `objective` reuses, which it then gets as a fifth argument;
+/// `dropout()`,
+///    the rate with which the plan of point 3 is made; and `settings()`, a map of names and texts that a
+///    checkpoint must agree with.
+template <class M>
+concept TrainableModel = Backend<typename M::Backend> &&
+    requires(M& model, const M& read, Tape<typename M::Backend>& tape, const typename M::Batch& batch,
+             RowRange rows, const DropoutPlan& plan, typename detail::ScratchOf<M>::Type& scratch) {
+  { read.parameters() } -> std::same_as<const ParameterList&>;
+  { read.weights() } -> std::same_as<const ParameterBlock<typename M::Backend>&>;
+  { model.weights() } -> std::same_as<ParameterBlock<typename M::Backend>&>;
+  { read.check(batch) } -> std::convertible_to<std::size_t>;
+  detail::objective_of(read, tape, batch, rows, plan, scratch);
+};
+
+/// What `Trainer::fit` learns from. Models: `Corpus`.
+///
+/// 1. `size()` is the number of its examples.
+/// 2. `make_batch(data, examples)` makes a batch of some of them.
+/// 3. `length_of(data, i)` says by what to sort for `Grouping::by_length`.
+/// 4. `fingerprint(data)` is another number for other data: a training is resumed with the same.
+template <class Data, class Batch>
+concept TrainingData = requires(const Data& data, std::span<const std::size_t> examples, std::size_t i) {
+  { data.size() } -> std::convertible_to<std::size_t>;
+  { make_batch(data, examples) } -> std::convertible_to<Batch>;
+  { length_of(data, i) < length_of(data, i) } -> std::convertible_to<bool>;
+  { fingerprint(data) } -> std::convertible_to<std::uint64_t>;
+};
+
+}  // namespace bahdanau

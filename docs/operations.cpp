@@ -51,6 +51,52 @@ bd::Variable<B> softplus(const bd::Variable<B>& x) {
   return unary(x, Softplus{}, SoftplusDerivative{});
 }
 
+/// y = x², and what x's gradient receives.
+struct Square {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x) const {
+    return x * x;
+  }
+};
+struct SquareDerivative {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V x, V dy) const {
+    return V(2) * x * dy;
+  }
+};
+template <class T>
+struct SquareRow {  // one row, on as many lanes as the backend has
+  T* y;
+  const T* x;
+  std::size_t cols;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    lanes.map(cols, Square{}, bd::Store<T>{y + r * cols}, x + r * cols);
+  }
+};
+template <class T>
+struct SquareAdjointRow {
+  T* dx;
+  const T *x, *dy;
+  std::size_t cols;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
+    lanes.map(cols, SquareDerivative{}, bd::Add<T>{dx + r * cols}, x + r * cols, dy + r * cols);
+  }
+};
+template <bd::Backend B>
+bd::Variable<B> square(const bd::Variable<B>& x) {
+  using T = typename B::Scalar;
+  const bd::Variable<B> y = x.tape->variable(x.shape);
+  B::for_rows(x.rows(), SquareRow<T>{y.value, x.value, x.cols()});
+  // its name, arguments, results, and the values that the adjoint reads
+  x.tape->record({"square", {x}, {y}, {x}}, [=](bd::Gradients<B>& d) {
+    // y = x²  =>  dx += 2 x dy
+    B::for_rows(x.rows(), SquareAdjointRow<T>{d.to(x), x.value, d.of(y), x.cols()});
+  });
+  return y;
+}
+
 using B = bd::Xtensor<double>;
 
 void print(std::string_view what, const bd::Array<double, 2>& rows) {
@@ -80,8 +126,11 @@ int main() {
       {bd::Shape{3, 4}, bd::Shape{4, 2}});
   std::cout << (check.relative() < 1e-6 ? "the gradient is right\n" : "the gradient is wrong\n");
 
+  const bd::GradientCheck of_square = bd::check_gradient<B>(
+      [](bd::Tape<B>&, std::span<const bd::Variable<B>> x) { return square(x[0]); }, {bd::Shape{3, 4}});
+
   const bd::EncoderDecoder<bd::Gru, Cosine, bd::Xtensor<float>> model(
       {.embed = 8, .hidden = 8}, {bd::Vocabulary::numbered(10), bd::Vocabulary::numbered(10), {}});
   std::cout << "a model of " << model.parameters().size() << " numbers\n";
-  return check.relative() < 1e-6 ? 0 : 1;
+  return check.relative() < 1e-6 && of_square.relative() < 1e-6 ? 0 : 1;
 }

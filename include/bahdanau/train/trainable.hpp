@@ -9,6 +9,7 @@
 #include <bahdanau/model/dropout_plan.hpp>
 #include <bahdanau/nn/objective.hpp>
 #include <bahdanau/nn/weights.hpp>
+#include <bahdanau/train/optimizer.hpp>
 
 namespace bahdanau {
 
@@ -62,6 +63,25 @@ concept TrainableModel = Backend<typename M::Backend> &&
   { read.check(batch) } -> std::convertible_to<std::size_t>;
   detail::objective_of(read, tape, batch, rows, plan, scratch);
 };
+
+namespace detail {
+
+template <class Model, class Optimizer>
+concept Trains = TrainableModel<Model> && OptimizerOn<Optimizer, typename Model::Backend>;
+
+/// Says what does not fit, in one sentence.
+template <class Model, class Optimizer>
+struct CheckedTraining {
+  static_assert(TrainableModel<Model>,
+                "bahdanau: to be trained, a model needs parameters(), weights(), Batch, check(batch) and "
+                "objective(tape, batch, rows, dropout); see TrainableModel in train/trainable.hpp");
+  static_assert(
+      !TrainableModel<Model> || Trains<Model, Optimizer>,
+      "bahdanau: the optimizer of a training is Adam, AdamW, Sgd, Adadelta, or a struct that models "
+      "OptimizerOn (train/optimizer.hpp)");
+};
+
+}  // namespace detail
 
 /// What `Trainer::fit` learns from. Models: `Corpus`.
 ///

@@ -36,7 +36,16 @@ namespace bahdanau {
 
 /// Trains a model on a corpus, or on other data that model TrainingData (train/trainable.hpp).
 template <class Model, class Optimizer = Adam>
-class Trainer {
+class Trainer : detail::CheckedTraining<Model, Optimizer> {
+ public:
+  // Only so that a wrong combination prints its one sentence and no more.
+  explicit Trainer(Model&, Optimizer = {}, TrainerOptions = {}) {}
+  void fit(...) {}
+};
+
+template <class Model, class Optimizer>
+requires detail::Trains<Model, Optimizer>
+class Trainer<Model, Optimizer> {
  public:
   using Backend = typename Model::Backend;
 

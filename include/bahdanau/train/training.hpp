@@ -65,14 +65,15 @@ auto sizes_of(const Model& model) {
 
 /// Trains one model: `loss(batch)`, then `backward()`, then `step()`.
 template <class Model, class Optimizer = Adam>
-class Training {
-  static_assert(TrainableModel<Model>,
-                "bahdanau: a Training needs a model with parameters(), weights(), Batch, check(batch) and "
-                "objective(tape, batch, rows, dropout); see TrainableModel in train/trainable.hpp");
-  static_assert(OptimizerOn<Optimizer, typename Model::Backend>,
-                "bahdanau: a Training needs an optimizer such as Adam, or one of one's own with a name and "
-                "update(state, weights, gradients, scale); see OptimizerOn in train/optimizer.hpp");
+class Training : detail::CheckedTraining<Model, Optimizer> {
+ public:
+  // Only so that a wrong combination prints its one sentence and no more.
+  explicit Training(Model&, Optimizer = {}, StepOptions = {}) {}
+};
 
+template <class Model, class Optimizer>
+requires detail::Trains<Model, Optimizer>
+class Training<Model, Optimizer> {
  public:
   using Backend = typename Model::Backend;
   using Batch = typename Model::Batch;

@@ -34,7 +34,7 @@ class Retriever : public bd::Parameterized<Double> {
  public:
   using Batch = Lookup;
   explicit Retriever(std::uint64_t seed) {
-    score_ = S::declare(this->scope(), {3, 3, 6});
+    score_ = S::declare(this->scope(), {3, 3, 32});
     this->initialize(seed);
   }
   std::size_t check(const Lookup& batch) const { return batch.queries.shape(0); }

@@ -1,5 +1,7 @@
 // Mistakes that an author of an operation can make, each made on purpose: every one is named, none is a wrong
 // gradient.
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -155,4 +157,77 @@ TEST_CASE("a result without an adjoint is found", "[tape][checks]") {
       message_of([&] { tape.backward(sum(y)); }) ==
       "Tape: expected an operation that records an adjoint for each result, got an array of 6 whose gradient "
       "nobody reads; name it among the results in record()");
+}
+
+TEST_CASE("a tape that has written over values is not played twice", "[tape][checks]") {
+  Tape tape;
+  const V x = ones(tape), w = ones(tape, 4, 3);
+  const V y = sum(increment(linear(x, w, Result::given)));
+  tape.backward(y);
+  CHECK(message_of([&] { tape.backward(y); }) ==
+        "backward: expected a tape that was not played before, got one whose adjoints have written over "
+        "values; "
+        "record it again, or make results with Result::kept");
+}
+
+TEST_CASE("an array may be taken over part by part, and what is left of it has no gradient",
+          "[tape][checks]") {
+  // y = x wᵀ, of which rows are taken upwards, downwards, or with a gap; each counts once where it is used.
+  for (const std::vector<std::size_t>& order :
+       {std::vector<std::size_t>{1, 2}, {2, 1}, {0, 1, 2, 3}, {3, 2, 1, 0}, {0, 3}, {1, 3, 2}}) {
+    for (const auto mode : {Tape::Mode::record, Tape::Mode::checked}) {
+      Tape tape(mode);
+      const V x = ones(tape, 4, 3), w = ones(tape, 2, 3);
+      const V given = linear(x, w, Result::given);
+      V total = tape.constant({1}, std::vector<double>{0});
+      for (const std::size_t row : order) total = total + sum(increment(given.row_range(row, 1)));
+      tape.backward(total);
+      const auto dx = gradient<2>(x);
+      for (std::size_t row = 0; row < 4; ++row)
+        CHECK(dx(row, 0) == (std::count(order.begin(), order.end(), row) == 1 ? 2 : 0));
+      CHECK(gradient<2>(w)(0, 0) == static_cast<double>(order.size()));
+    }
+  }
+}
+
+TEST_CASE("an operation may take several arrays over, given or not", "[tape][checks]") {
+  for (const auto mode : {Tape::Mode::record, Tape::Mode::checked}) {
+    Tape tape(mode);
+    const V x = ones(tape), w = ones(tape, 3, 3);
+    const V given = linear(x, w, Result::given);
+    const V a = tape.take(given), b = tape.take(x), c = tape.take(x), y = tape.variable({2, 3});
+    for (std::size_t i = 0; i < 6; ++i) y.value[i] = a.value[i] + b.value[i] + c.value[i];
+    tape.record({"three", {a, b, c}, {y}}, [=](Gradients<B>& d) {
+      for (const V& mine : {a, b, c}) B::copy(d.of(y), 6, d.in_place(mine));
+    });
+    tape.backward(sum(y));
+    CHECK(gradient<2>(x)(0, 0) == 3 + 2);
+  }
+}
+
+TEST_CASE("a sum of constants is a constant, and so is what it becomes", "[tape][checks]") {
+  Tape tape;
+  const V x = ones(tape), c = tape.zeros({2, 3});
+  CHECK(message_of([&] { tape.backward(sum(tanh(c + c))); }) ==
+        "backward: expected a result that depends on a recorded variable, got a constant");
+  tape.backward(sum(tanh(c + c) + x));
+  CHECK(gradient<2>(x)(0, 0) == 1);
+  CHECK(message_of([&] {
+          add_linear(tape.zeros({2, 3}), x, ones(tape, 3, 3));
+        }) == "add_linear: expected a y with a gradient, got a constant; make it with linear, or variable");
+}
+
+TEST_CASE("gradients of constants may be asked for, several at once", "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V x = ones(tape), small = tape.zeros({1}), large = tape.zeros({50'000});
+  const V y = tape.variable(x.shape);
+  B::copy(x.value, x.size(), y.value);
+  tape.record({"careless", {x, small, large}, {y}}, [=](Gradients<B>& d) {
+    double *a = d.to(small), *b = d.to(large);
+    b[49'999] += 1;
+    a[0] += 1;
+    bahdanau::detail::add_elements<B>(x.size(), d.of(y), d.to(x));
+  });
+  tape.backward(sum(y));
+  CHECK(gradient<2>(x)(0, 0) == 1);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <span>
 #include <vector>
@@ -76,7 +77,7 @@ std::vector<std::size_t> products_of_layer(const std::vector<Index>& lengths, bo
   cell.tape.backward(sum(layer.outputs) + sum(layer.last[0]));
   std::vector<std::size_t> rows;
   listed = false;
-  for (const auto& product : cell.tape.weight_gradients()) {
+  for (const auto& product : cell.tape.sums().products) {
     rows.push_back(product.rows);
     listed = listed || product.x_row != nullptr;
   }
@@ -220,7 +221,7 @@ TEST_CASE("gradients that only their step reads share one step's memory", "[loop
   tape.backward(sum(loop.all(0)));
   CHECK(inside.size() == 1);
   CHECK(lasting.size() == rows.size());
-  CHECK(tape.weight_gradients().size() == 1);
+  CHECK(tape.sums().products.size() == 1);
 }
 
 TEST_CASE("a loop that is not recorded computes the same", "[loop]") {
@@ -263,4 +264,245 @@ TEST_CASE("a loop is what it says it is", "[loop][error]") {
       message_of([&] { gradient<2>(inside); }) ==
       "gradient: expected a variable whose gradient is kept, got one of a step of a loop; read it outside of "
       "the loop, or ask for that of something outside");
+}
+
+TEST_CASE("two cells one after the other in a step are right, whatever they put where", "[loop][gradient]") {
+  // s' = Gru(x, s), s = Gru(y, s'): the first result takes the place of the second, which is then found
+  // apart.
+  BoundCell<bahdanau::Gru, B> cell(2, 3);
+  const std::vector<std::size_t> rows = ragged_rows;
+  const auto run = [&](bool with_loop) {
+    Tape tape(Tape::Mode::checked);
+    bahdanau::ParameterBlock<B> gradients(cell.list);
+    bind(tape, cell.weights, &gradients);
+    const V first = tape.leaf({rows[0], 3}, normal(3 * rows[0], 3)),
+            x = tape.leaf({rows[0], 2}, normal(2 * rows[0], 4));
+    std::vector<V> outputs;
+    const auto step = [&](const V& h, std::size_t n) {
+      const auto project = [&] {
+        return linear(x.row_range(0, n), tape[cell.w.weight_ih], tape[cell.w.bias_ih],
+                      bahdanau::Result::given);
+      };
+      return bahdanau::Gru::step<B>(cell.w, project(), bahdanau::Gru::step<B>(cell.w, project(), {h}))[0];
+    };
+    V all;
+    if (with_loop) {
+      Loop<B> loop(tape, rows);
+      V h = loop.carry(first);
+      for (const std::size_t n : rows) {
+        loop.step();
+        h = loop.carry_on(0, step(h.row_range(0, n), n));
+      }
+      all = loop.all(0);
+    } else {
+      V h = first;
+      for (const std::size_t n : rows) outputs.push_back(h = step(h.row_range(0, n), n));
+      all = bahdanau::concat_rows<B>(outputs);
+    }
+    tape.backward(sum(all * all));
+    return std::pair(gradients.read(), gradient<2>(first));
+  };
+  const auto [weights, first] = run(true);
+  const auto [weights_without, first_without] = run(false);
+  CHECK(largest_difference(weights, weights_without) < 1e-13);
+  CHECK(largest_difference(first, first_without) < 1e-13);
+}
+
+TEST_CASE("only the first array that follows a state lies behind it", "[loop][memory]") {
+  Tape tape;
+  Loop<B> loop(tape, equal_rows);
+  const V h = loop.carry(tape.leaf({3, 2}, normal(6, 1)));
+  loop.step();
+  const V one = tape.following(h), two = tape.following(h), few = tape.following(h.row_range(0, 2));
+  CHECK(one.value == h.value + h.size());
+  CHECK((two.value >= one.value + one.size() || two.value + two.size() <= one.value));
+  CHECK(few.shape == Shape{2, 2});
+  CHECK(message_of([&] { loop.all(0); }) ==
+        "Loop::all: expected a state after each of the 3 steps, got none after step 0; call step() and "
+        "carry_on() "
+        "for each");
+}
+
+TEST_CASE("a gradient that comes from outside of a loop to one of its steps is not lost",
+          "[loop][gradient]") {
+  Tape tape;
+  const V x = tape.leaf({2, 2}, normal(4, 1));
+  std::vector<V> results;
+  {
+    Loop<B> loop(tape, std::vector<std::size_t>(3, 2));
+    V h = loop.carry(x);
+    for (int t = 0; t < 3; ++t) {
+      loop.step();
+      results.push_back(2.0 * h);
+      h = loop.carry_on(0, 3.0 * h);
+    }
+  }
+  for (const V& result : results) B::fill(tape.seed(result), result.size(), 1);
+  tape.play();
+  const auto dx = gradient<2>(x);
+  CHECK(dx(0, 0) == Approx(2 + 2 * 3 + 2 * 9));
+}
+
+namespace {
+
+/// Steps over one state or two: with a loop, and without one, which is right by what operations do.
+struct Steps {
+  Tape& tape;
+  bool with_loop;
+  std::vector<std::size_t> rows;
+
+  /// step(t, states) gives the states after it; afterwards: all states of each step, one behind the other.
+  template <class Step>
+  std::vector<V> run(std::vector<V> states, Step step, std::vector<V>* last = nullptr) const {
+    std::vector<std::vector<V>> after(states.size());
+    std::vector<V> all;
+    std::unique_ptr<Loop<B>> loop;
+    if (with_loop) loop = std::make_unique<Loop<B>>(tape, rows);
+    for (V& state : states) state = loop ? loop->carry(state) : state;
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+      if (loop) loop->step();
+      for (V& state : states) state = state.row_range(0, rows[t]);
+      states = step(t, states);
+      for (std::size_t k = 0; k < states.size(); ++k) {
+        if (loop) states[k] = loop->carry_on(k, states[k]);
+        after[k].push_back(states[k]);
+      }
+    }
+    for (std::size_t k = 0; k < states.size(); ++k)
+      all.push_back(loop ? loop->all(k) : bahdanau::concat_rows<B>(after[k]));
+    if (last != nullptr) *last = states;
+    return all;
+  }
+};
+
+/// The largest difference of any gradient with a loop and without.
+template <class F>
+double difference_of_loop(F build) {
+  double largest = 0;
+  for (const auto& rows : {equal_rows, ragged_rows, std::vector<std::size_t>{1, 1}})
+    for (const auto mode : {Tape::Mode::record, Tape::Mode::checked}) {
+      std::vector<std::vector<double>> gradients[2];
+      for (const bool with_loop : {false, true}) {
+        Tape tape(mode);
+        std::vector<V> leaves;
+        for (const Shape& shape :
+             {Shape{rows[0], 3}, Shape{rows[0], 3}, Shape{3, 3}, Shape{9, 3}, Shape{12, 3}})
+          leaves.push_back(tape.leaf(shape, normal(shape.size(), 20 + leaves.size())));
+        tape.backward(build(Steps{tape, with_loop, rows}, leaves));
+        for (const V& leaf : leaves) {
+          auto& found = gradients[with_loop ? 1 : 0].emplace_back(leaf.size());
+          B::download(tape.gradient_of(leaf), leaf.size(), found.data());
+        }
+      }
+      for (std::size_t i = 0; i < gradients[0].size(); ++i)
+        largest = std::max(largest, largest_difference(gradients[0][i], gradients[1][i]));
+    }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("a loop changes no gradient, however its states are made and read", "[loop][gradient]") {
+  const auto squares = [](const V& v) { return sum(v * v); };
+  // Results that lie behind the state, twice from one state; the sum of both goes on.
+  const auto behind = [](const V& h, const V& w) {
+    Tape& tape = *h.tape;
+    const V y = tape.following(h), product = linear(h, w);
+    B::copy(product.value, product.size(), y.value);
+    tape.record({"behind", {product}, {y}}, [=](Gradients<B>& d) {
+      bahdanau::detail::add_elements<B>(y.size(), d.of(y), d.to(product));
+    });
+    return y;
+  };
+  SECTION("two results that follow one state") {
+    CHECK(difference_of_loop([&](const Steps& steps, const std::vector<V>& x) {
+            return squares(steps.run({x[0]}, [&](std::size_t, const std::vector<V>& h) {
+              const V a = behind(h[0], x[2]), b = behind(h[0], x[2]);
+              return std::vector<V>{tanh(a + a * b)};
+            })[0]);
+          }) < 1e-13);
+  }
+  SECTION("what follows the state is changed before it goes on, and read afterwards") {
+    CHECK(difference_of_loop([&](const Steps& steps, const std::vector<V>& x) {
+            V total = steps.tape.constant({1}, std::vector<double>{0});
+            const auto all = steps.run({x[0]}, [&](std::size_t, const std::vector<V>& h) {
+              const V a = behind(h[0], x[2]);
+              total = total + sum(exp(a));
+              return std::vector<V>{tanh(a * a) + h[0]};
+            });
+            return total + squares(all[0]);
+          }) < 1e-13);
+  }
+  SECTION("two states that change places") {
+    CHECK(difference_of_loop([&](const Steps& steps, const std::vector<V>& x) {
+            const auto all = steps.run({x[0], x[1]}, [&](std::size_t t, const std::vector<V>& h) {
+              const V a = behind(h[0], x[2]), b = behind(h[1], x[2]);
+              return t % 2 == 0 ? std::vector<V>{tanh(b), tanh(a)} : std::vector<V>{b, a};
+            });
+            return squares(all[0]) + sum(exp(all[1]));
+          }) < 1e-13);
+  }
+  SECTION("all states, and that of a step, in either order") {
+    for (const bool first : {false, true})
+      CHECK(difference_of_loop([&](const Steps& steps, const std::vector<V>& x) {
+              std::vector<V> last;
+              const V all = steps.run(
+                  {x[0]},
+                  [&](std::size_t, const std::vector<V>& h) {
+                    return std::vector<V>{tanh(behind(h[0], x[2]))};
+                  },
+                  &last)[0];
+              const V one = first ? squares(all) : sum(exp(last[0]));
+              return one + (first ? sum(exp(last[0])) : squares(all));
+            }) < 1e-13);
+  }
+  SECTION("a weight meets some rows of the state, in some of the steps") {
+    CHECK(difference_of_loop([&](const Steps& steps, const std::vector<V>& x) {
+            V total = steps.tape.constant({1}, std::vector<double>{0});
+            const auto all = steps.run({x[0]}, [&](std::size_t t, const std::vector<V>& h) {
+              if (t != 1) total = total + squares(linear(h[0].row_range(0, 1), x[3]));
+              if (t != 1) total = total + squares(linear(h[0], x[4]));
+              return std::vector<V>{tanh(linear(h[0], x[2]))};
+            });
+            return total + squares(all[0]);
+          }) < 1e-13);
+  }
+  SECTION("a product is added to rows of an array outside") {
+    CHECK(difference_of_loop([&](const Steps& steps, const std::vector<V>& x) {
+            const V outside = linear(x[3], x[2]);  // [9, 3]
+            const V all = steps.run({x[0]}, [&](std::size_t t, const std::vector<V>& h) {
+              add_linear(outside.row_range(t, 1), h[0].row_range(0, 1), x[2]);
+              return std::vector<V>{tanh(linear(h[0], x[2]))};
+            })[0];
+            return squares(outside) + squares(all);
+          }) < 1e-13);
+  }
+}
+
+TEST_CASE("a gradient that is put into some rows leaves the others at 0", "[tape][gradient]") {
+  Tape tape;
+  const V x = tape.leaf({3, 2}, normal(6, 1));
+  const V y = 2.0 * x;
+  tape.backward(sum(y));  // so that memory is not 0 by itself
+  tape.reset();
+  const V again = tape.leaf({3, 2}, normal(6, 1));
+  const V z = 2.0 * again;
+  B::fill(tape.seed(z.row_range(1, 1)), 2, 1);
+  tape.play();
+  CHECK(largest_difference(gradient<2>(again), {{0, 0}, {2, 2}, {0, 0}}) == 0);
+}
+
+TEST_CASE("a loop without steps, rows, pairs or states is an error", "[loop][error]") {
+  Tape tape;
+  const std::vector<std::size_t> none, zero = {0}, two = {2, 2}, one = {1};
+  for (const auto& rows : {none, zero})
+    CHECK(message_of([&] { Loop<B>(tape, rows); }) ==
+          "Loop: expected at least one step with at least one row, got none");
+  CHECK(message_of([&] { Loop<B>(tape, two, one); }) ==
+        "Loop: expected numbers of pairs, one a step: 2, got 1");
+  Loop<B> loop(tape, two);
+  const V h = loop.carry(tape.leaf({2, 2}, normal(4, 1)));
+  CHECK(message_of([&] { loop.carry_on(0, h); }) == "Loop::carry_on: expected a step() before it, got none");
+  loop.step();
+  CHECK(message_of([&] { loop.carry_on(1, h); }) == "Loop::carry_on: expected one of 1 states, got number 1");
 }

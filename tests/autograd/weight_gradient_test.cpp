@@ -127,15 +127,10 @@ TEST_CASE("a tape that leaves the sums to others has written nothing yet", "[tap
     B::fill(apart.seed(run(apart)), 1, 1);
     apart.play_adjoints();
     CHECK(shared.host() == std::vector<double>(size, 0));
-    REQUIRE(apart.added_gradients().size() == 1);  // only w is used in another way than by products and rows
-    CHECK(apart.added_gradients()[0].weight == shared.data());
-    CHECK(apart.row_gradients().size() == 1);
-    for (const auto& product : apart.weight_gradients()) {
-      product.add_to_weight(0, product.outputs);
-      product.add_to_bias();
-    }
-    for (const auto& rows : apart.row_gradients()) rows.add();
-    for (const auto& added : apart.added_gradients()) added.add();
+    REQUIRE(apart.sums().added.size() == 1);  // only w is used in another way than by products and rows
+    CHECK(apart.sums().added[0].weight == shared.data());
+    CHECK(apart.sums().rows.size() == 1);
+    apart.sums().add();
     CHECK(largest_difference(shared.host().data(), expected.host().data(), size) < 1e-14);
   }
 }

@@ -59,6 +59,43 @@ class Retriever : public bd::Parameterized<Double> {
   typename S::Weights score_;
 };
 
+/// A class for each sentence, from the state after its last token.
+class SentenceClassifier : public bd::Parameterized<Double> {
+ public:
+  using Batch = Tagged;  // of whose tags the first counts
+  using Scratch = std::vector<bd::Index>;
+  SentenceClassifier() {
+    bd::Scope scope = this->scope();
+    dense_ = {scope.matrix("dense.weight", 3, 4), scope.bias("dense.bias", 3, 4)};  // first, for a change
+    embedding_ = scope.add("embedding.weight", {20, 4}, bd::Initializer::standard_normal());
+    cell_ = bd::Gru::declare(scope.in("rnn."), 4, 4);
+    this->initialize(1);
+  }
+  std::size_t check(const Tagged& batch) const { return batch.size(); }
+  bd::Objective<Double> objective(bd::Tape<Double>& tape, const Tagged& batch, bd::RowRange rows,
+                                  const bd::DropoutPlan&, Scratch& labels) const {
+    std::vector<bd::Index> lengths, ids;
+    for (std::size_t r = 0; r < rows.count; ++r)
+      lengths.push_back(static_cast<bd::Index>(batch.tokens[rows.first + r].size()));
+    bd::Packing packing;
+    packing.assign(lengths);
+    packing.for_tokens(
+        [&](std::size_t, std::size_t r, std::size_t t) { ids.push_back(batch.tokens[rows.first + r][t]); });
+    labels.clear();
+    for (const bd::Index r : packing.order())
+      labels.push_back(batch.tags[rows.first + static_cast<std::size_t>(r)][0]);
+    const auto x = gather_rows(tape[embedding_], std::span<const bd::Index>(ids));
+    return bd::Classification<Double>{bd::run_layer<bd::Gru, Double>(cell_, 4, x, packing).last[0], dense_,
+                                      labels, share};
+  }
+  double share = 0.5;
+
+ private:
+  bd::Parameter embedding_;
+  bd::Gru::Weights cell_;
+  bd::Dense dense_;
+};
+
 Lookup lookup(std::size_t rows, std::size_t keys) {
   using Numbers = bd::Array<double, 3>;
   Lookup all{Numbers::from_shape({rows, 1, 3}), Numbers::from_shape({rows, keys, 3}),
@@ -149,6 +186,20 @@ TEST_CASE("a language model has the gradients of its loss", "[train][own]") {
 TEST_CASE("a tagger has the gradients of its loss", "[train][own]") {
   Tagger<bd::Lstm, Double> model(20, 3, 4, 1);
   CHECK(gradient_error(model, tagged(70, 20)) < 1e-7);
+}
+
+TEST_CASE("a classifier of last states has the gradients of its loss, for rows of equal lengths too",
+          "[train][own]") {
+  SentenceClassifier model;
+  Tagged ragged = tagged(70, 20), even = ragged;
+  for (std::size_t r = 0; r < even.size(); ++r) {
+    even.tokens[r].resize(4, 7);
+    even.tags[r].resize(4, 1);
+  }
+  for (const Tagged& batch : {ragged, even}) {
+    CHECK(gradient_error(model, batch) < 1e-7);
+    CHECK((gradient(model, batch, 1) == gradient(model, batch, 3)));
+  }
 }
 
 TEMPLATE_TEST_CASE("attention alone can be trained, on a loss of any kind", "[train][own]", bd::Additive,

@@ -27,8 +27,8 @@ struct Slot {
   bool kept = false;        // whether something outside of its step reads it: it has a gradient for each step
   bool lasting = false;     // whether a weight's gradient does, which comes after all adjoints
   bool filled = false;      // whether the gradients of all steps from 0 on were
-  std::uint32_t arrays = 0, taken = 0;  // how many were made, and how many of them taken over
-  T* gradient = nullptr;                // of all steps, or of one (of two, where it is carried)
+  bool some_filled = false;  // whether that of a step was by itself
+  T* gradient = nullptr;     // of all steps, or of one (of two, where it is carried)
 };
 
 /// One array.
@@ -42,13 +42,26 @@ struct TapeArray {
   std::int32_t step = 0;  // in its loop; -1 before the first one
   bool leaf = false;      // an input or a parameter: no adjoint reads its gradient
   bool parameter = false;
-  bool lasting = false;       // see Slot
-  bool needed = false;        // whether an adjoint reads its value
-  bool filled = false;        // whether there is something in its gradient
-  std::uint32_t readers = 0;  // operations that have read it
-  const T* taken = nullptr;   // up to where its memory was taken over; null: not at all
-  std::size_t taker = 0;      // by which operation at last
+  bool constant = false;                     // made from constants alone: nobody reads its gradient
+  bool lasting = false;                      // see Slot
+  bool needed = false;                       // whether an adjoint reads its value
+  bool filled = false;                       // whether there is something in its gradient
+  std::uint32_t readers = 0;                 // operations that have read it
+  T *taken = nullptr, *taken_end = nullptr;  // which part of its memory was taken over; null: none
+  std::size_t taker = 0;                     // by which operation at last
   T* gradient = nullptr;
+
+  /// Whether a part can be taken over: beside the one that was, so that what is left is known.
+  bool can_take(const T* begin, std::size_t count) const {
+    return readers == 0 && !needed && (taken == nullptr || begin == taken_end || begin + count == taken);
+  }
+  bool overlaps_taken(const T* begin, std::size_t count) const {
+    return taken != nullptr && begin < taken_end && begin + count > taken;
+  }
+  void take(T* begin, std::size_t count) {
+    taken = taken == nullptr || begin < taken ? begin : taken;
+    taken_end = taken_end == nullptr || begin + count > taken_end ? begin + count : taken_end;
+  }
 };
 
 /// Memory that a tape may use for gradients until all adjoints were played.
@@ -112,12 +125,26 @@ class Arrays {
       slots_[array.slot].filled = true;
     else
       array.filled = true;
+    if (array.slot != no_slot && array.step >= 0) slots_[array.slot].some_filled = true;
+  }
+
+  /// Whether all steps are asked for as one, and some of them have something in their gradients by
+  /// themselves.
+  bool parts_filled(ArrayId id) const {
+    return arrays_[id].step == Array::all_steps && slots_[arrays_[id].slot].some_filled;
   }
 
   /// The place of an array's gradient, whatever is there.
   Scalar* place(ArrayId id) {
     Array& array = arrays_[id];
-    if (array.gradient == nullptr) array.gradient = find_place(array);
+    if (array.gradient == nullptr) {
+      array.gradient = find_place(array);
+      if (array.taken != nullptr) {  // what nobody has taken gets no gradient, and stands for none
+        B::fill(array.value, static_cast<std::size_t>(array.taken - array.value), Scalar(0));
+        B::fill(array.taken_end, static_cast<std::size_t>(array.value + array.size - array.taken_end),
+                Scalar(0));
+      }
+    }
     return array.gradient;
   }
 
@@ -125,7 +152,10 @@ class Arrays {
   Scalar* gradient(ArrayId id) {
     Scalar* gradient = place(id);
     if (!filled(id)) {
-      B::fill(gradient, arrays_[id].size, Scalar(0));
+      if (parts_filled(id))
+        fill_other_steps(arrays_[id].slot);
+      else if (arrays_[id].taken == nullptr)
+        B::fill(gradient, arrays_[id].size, Scalar(0));
       set_filled(id);
     }
     return gradient;
@@ -139,7 +169,7 @@ class Arrays {
     }
     for (Slot<Scalar>& slot : slots_) {
       slot.gradient = nullptr;
-      slot.filled = false;
+      slot.filled = slot.some_filled = false;
     }
     gradients_.reset();
     share_used_ = 0;
@@ -167,6 +197,12 @@ class Arrays {
     const std::size_t apart = Arena<Numbers>::round_up(slot.largest);
     if (slot.gradient == nullptr) slot.gradient = allocate(slot.carried ? 2 * apart : slot.largest, false);
     return slot.gradient + (slot.carried && array.step % 2 != 0 ? apart : 0);
+  }
+
+  void fill_other_steps(std::uint32_t slot) {
+    for (ArrayId id = 0; id < arrays_.size(); ++id)
+      if (arrays_[id].slot == slot && arrays_[id].step >= 0 && !arrays_[id].filled)
+        B::fill(place(id), arrays_[id].size, Scalar(0));
   }
 
   Scalar* allocate(std::size_t n, bool lasting) {

@@ -33,7 +33,8 @@ class TapeChecks {
       const Variable<B>& v = *named;
       if (!v.has_gradient()) continue;
       entry.arguments.push_back(v.array);
-      if (arrays[v.array].taken != nullptr) entry.values.push_back(sum_of(v));  // what it has put there
+      if (arrays[v.array].overlaps_taken(v.value, v.size()))  // what it has put there
+        entry.values.push_back(sum_of(v));
     }
     for (const auto& v : operation.results)
       if ((*v).has_gradient()) entry.results.push_back((*v).array);
@@ -43,11 +44,6 @@ class TapeChecks {
     entries_.push_back(std::move(entry));
   }
 
-  /// An operation on constants: nobody needs the gradients of its results.
-  void note_constants(const Operation<B>& operation) {
-    for (const auto& v : operation.results)
-      if ((*v).has_gradient()) note_result((*v).array);
-  }
   /// A result whose gradient is read without an adjoint, or not needed.
   void note_result(ArrayId id) { results_.push_back(id); }
 
@@ -67,7 +63,7 @@ class TapeChecks {
            "one of another array", "name all results in record()");
   }
 
-  void before(std::size_t number, const Arrays<B>&) {
+  void before(std::size_t number) {
     playing_ = true;
     current_ = number;
     filled_.clear();
@@ -76,7 +72,7 @@ class TapeChecks {
         fail(entries_[number].name, "the values that its adjoint needs", "others",
              "somebody has written over them since");
   }
-  void after(std::size_t number, const Arrays<B>&) {
+  void after(std::size_t number) {
     const Entry& entry = entries_[number];
     for (std::size_t i = 0; i < entry.arguments.size(); ++i) {
       const ArrayId id = entry.arguments[i];
@@ -91,7 +87,8 @@ class TapeChecks {
     playing_ = false;
     for (ArrayId id = 0; id < arrays.size(); ++id) {
       const auto& array = arrays[id];
-      if (!array.filled || array.leaf || array.step == TapeArray<Scalar>::all_steps) continue;
+      if (!array.filled || array.leaf || array.constant || array.step == TapeArray<Scalar>::all_steps)
+        continue;
       const bool made = std::any_of(entries_.begin(), entries_.end(),
                                     [&](const Entry& entry) { return contains(entry.results, id); });
       if (!made && !contains(results_, id))

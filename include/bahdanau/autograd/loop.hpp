@@ -5,7 +5,10 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
+#include <vector>
 
+#include <bahdanau/autograd/ops/shape.hpp>
 #include <bahdanau/autograd/tape.hpp>
 
 namespace bahdanau {
@@ -31,8 +34,11 @@ class Loop {
   Loop(Tape<B>& tape, std::span<const std::size_t> rows, std::span<const std::size_t> pairs = {},
        const Index* state_rows = nullptr)
       : tape_(&tape) {
-    tape.begin_loop(rows, pairs, state_rows);
-    loop_ = tape.loop_;
+    if (rows.empty() || rows[0] == 0) fail("Loop", "at least one step with at least one row", "none");
+    if (!pairs.empty())
+      detail::require_equal("Loop", "numbers of pairs, one a step:", rows.size(), pairs.size());
+    tape.loops_.begin(rows, pairs, state_rows);
+    loop_ = tape.loops_.running();
   }
   ~Loop() { end(); }
   Loop(const Loop&) = delete;
@@ -60,31 +66,52 @@ class Loop {
     if (static_cast<std::size_t>(++loop_->step) >= loop_->rows.steps())
       fail("Loop::step", "at most " + detail::text(loop_->rows.steps()) + " steps", "one more");
     loop_->arrays = loop_->weights = 0;
+    loop_->states.resize(static_cast<std::size_t>(loop_->step + 1) * loop_->carried.size());
   }
 
   /// Says what the k-th state is after this step. A cell that makes it with `Tape::following` has put it in
   /// its place; other results are copied there.
   Variable<B> carry_on(std::size_t k, const Variable<B>& next) {
-    const auto& state = loop_->carried[k];
-    if (next.value == loop_->place(state, loop_->step)) return next;
-    const auto rows = loop_->rows.count(static_cast<std::size_t>(loop_->step));
+    require_state("Loop::carry_on", k);
+    if (loop_->step < 0) fail("Loop::carry_on", "a step() before it", "none");
+    auto& state = loop_->carried[k];
+    const auto step = static_cast<std::size_t>(loop_->step), rows = loop_->rows.count(step);
     detail::require_shape("Loop::carry_on", "a state", {rows, state.width}, next.shape);
-    const Variable<B> copy = tape_->state_at(state, loop_->step, rows);
-    B::copy(next.value, next.size(), copy.value);
-    tape_->record({"Loop::carry_on", {next}, {copy}},
-                  [=](Gradients<B>& d) { detail::add_elements<B>(copy.size(), d.of(copy), d.to(next)); });
-    return copy;
+    Variable<B> after = next;
+    if (next.value != loop_->place(state, loop_->step)) {
+      if (state.made < loop_->step) {
+        after = tape_->state_at(state, loop_->step, rows);
+        B::copy(next.value, next.size(), after.value);
+        tape_->record({"Loop::carry_on", {next}, {after}}, [=](Gradients<B>& d) {
+          detail::add_elements<B>(after.size(), d.of(after), d.to(next));
+        });
+      } else {
+        state.apart = true;  // what the step has made on the way is in its place
+      }
+    }
+    loop_->states[step * loop_->carried.size() + k] = after;
+    return after;
   }
 
   /// Ends the loop; the destructor does so too.
   void end() {
-    if (tape_->loop_ == loop_) tape_->end_loop();
+    if (tape_->loops_.running() == loop_) tape_->loops_.end();
   }
 
   /// The k-th state after each step, step after step: [rows of all steps, width], for what follows the loop.
   Variable<B> all(std::size_t k) {
     end();
+    require_state("Loop::all", k);
     const auto& state = loop_->carried[k];
+    std::vector<Variable<B>> parts;
+    for (std::size_t t = 0; t < loop_->rows.steps(); ++t) {
+      const std::size_t at = t * loop_->carried.size() + k;
+      if (at >= loop_->states.size() || loop_->states[at].tape == nullptr)
+        fail("Loop::all", "a state after each of the " + detail::text(loop_->rows.steps()) + " steps",
+             "none after step " + detail::text(t), "call step() and carry_on() for each");
+      if (state.apart) parts.push_back(loop_->states[at]);
+    }
+    if (state.apart) return concat_rows<B>(parts);
     Variable<B> v{tape_, state.value, {loop_->rows.total(), state.width}};
     if (tape_->recording()) {
       using Array = detail::TapeArray<typename B::Scalar>;
@@ -106,10 +133,14 @@ class Loop {
                                                                        .before = before,
                                                                        .total = total,
                                                                        .largest = rows.largest() * width,
-                                                                       .loop = tape_->loop_number_,
+                                                                       .loop = loop_->number,
                                                                        .carried = true});
     loop_->carried.push_back(state);
-    return tape_->state_at(state, -1, rows.count(0));
+    return tape_->state_at(loop_->carried.back(), -1, rows.count(0));
+  }
+  void require_state(std::string_view where, std::size_t k) const {
+    if (k >= loop_->carried.size())
+      fail(where, "one of " + detail::text(loop_->carried.size()) + " states", "number " + detail::text(k));
   }
   static Variable<B> constant(Variable<B> v) {
     v.array = detail::no_array;

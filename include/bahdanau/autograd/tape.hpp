@@ -8,20 +8,20 @@
 #include <deque>
 #include <initializer_list>
 #include <memory>
-#include <new>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <bahdanau/autograd/adjoints.hpp>
 #include <bahdanau/autograd/arena.hpp>
 #include <bahdanau/autograd/arrays.hpp>
 #include <bahdanau/autograd/bound_weights.hpp>
 #include <bahdanau/autograd/checks.hpp>
 #include <bahdanau/autograd/gradients.hpp>
 #include <bahdanau/autograd/host_copy.hpp>
-#include <bahdanau/autograd/loop_record.hpp>
+#include <bahdanau/autograd/index_lists.hpp>
+#include <bahdanau/autograd/loop_arrays.hpp>
 #include <bahdanau/autograd/map_elements.hpp>
 #include <bahdanau/autograd/parameter.hpp>
 #include <bahdanau/autograd/variable.hpp>
@@ -114,25 +114,27 @@ class Tape {
   }
 
   /// A new uninitialised array for the state that follows `before`, of its shape. In a loop that carries the
-  /// state, it lies behind the state before.
+  /// state it lies behind the state before: the first that a step asks for.
   Variable<B> following(const Variable<B>& before) {
-    if (loop_ != nullptr && loop_->step >= 0)
-      if (const auto* state = loop_->find(before.value, loop_->step - 1))
-        return state_at(*state, loop_->step, before.rows());
+    if (loops_.in_step()) {
+      detail::LoopRecord<B>& loop = *loops_.running();
+      auto* state = loop.find(before.value, loop.step - 1);
+      if (state != nullptr && state->made < loop.step &&
+          before.rows() == loop.rows.count(static_cast<std::size_t>(loop.step)))
+        return state_at(*state, loop.step, before.rows());
+    }
     return variable(before.shape);
   }
 
   /// x for an operation that writes over its value, or stores its gradient in its place: itself where it was
   /// given, else a copy.
   Variable<B> take(const Variable<B>& x) {
-    if (!x.given) return copy_to_take(x);
-    if (x.has_gradient()) {
-      auto& array = arrays_[x.array];
-      if (array.readers > 0 || array.needed || x.value < array.taken) return copy_to_take(x);
-      if (array.taken == nullptr && array.slot != detail::no_slot) ++arrays_.slot(array.slot).taken;
-      array.taken = x.value + x.size();
-      array.taker = steps_.size();
-    }
+    if (!x.has_gradient()) return x.given ? x : copy_to_take(x);
+    auto& array = arrays_[x.array];
+    if (!x.given || !array.can_take(x.value, x.size())) return copy_to_take(x);
+    array.take(x.value, x.size());
+    array.taker = operation_;
+    gave_away_ = true;
     return x;
   }
 
@@ -180,62 +182,42 @@ class Tape {
   }
 
   /// Uninitialised room for row numbers or ids that lives as long as the tape's arrays.
-  Index* index_room(std::size_t count) { return indices_.allocate(count); }
-
+  Index* index_room(std::size_t count) { return lists_.room(count); }
   /// A device copy of row numbers or ids that lives as long as the tape's arrays.
-  const Index* keep(std::span<const Index> host) {
-    Index* place = index_room(host.size());
-    B::upload(host.data(), host.size(), place);
-    return place;
-  }
-
+  const Index* keep(std::span<const Index> host) { return lists_.keep(host); }
   /// The same, but nothing may read the copy before `send`, which makes those of all that was staged: one
   /// transfer to a device for many arrays.
-  const Index* stage(std::span<const Index> host) {
-    Index* place = indices_.allocate_next(host.size());
-    if (!staged_.empty() && place != staged_begin_ + staged_.size()) send();
-    if (staged_.empty()) staged_begin_ = place;
-    staged_.insert(staged_.end(), host.begin(), host.end());
-    return place;
-  }
-  void send() {
-    B::upload(staged_.data(), staged_.size(), staged_begin_);
-    staged_.clear();
-  }
+  const Index* stage(std::span<const Index> host) { return lists_.stage(host); }
+  void send() { lists_.send(); }
 
   /// Leaves an adjoint, `void(Gradients<B>&)`; dropped at once where the tape does not record or no argument
   /// has a gradient.
   template <class Adjoint>
   void record(const Operation<B>& operation, Adjoint adjoint) {
-    static_assert(std::is_trivially_destructible_v<Adjoint>,
-                  "bahdanau: an adjoint may only capture handles: keep arrays on the tape");
-    static_assert(alignof(Adjoint) <= alignof(std::max_align_t));
     if (!recording_) return;
     if (std::none_of(operation.arguments.begin(), operation.arguments.end(),
-                     [](const auto& v) { return (*v).has_gradient(); })) {
-      if (checks_) checks_->note_constants(operation);
+                     [&](const auto& v) { return depends_on_leaf(*v); })) {
+      for (const auto& v : operation.results)
+        if ((*v).has_gradient()) arrays_[(*v).array].constant = true;
+      ++operation_;
       return;
     }
     note(operation);
-    constexpr std::size_t blocks = (sizeof(Adjoint) + sizeof(Block) - 1) / sizeof(Block);
-    void* place = closures_.allocate(blocks);
-    const auto* kept = ::new (place) Adjoint(std::move(adjoint));
-    steps_.push_back({[](const void* closure, Gradients<B>& gradients) {
-                        (*static_cast<const Adjoint*>(closure))(gradients);
-                      },
-                      kept});
+    ++operation_;
+    adjoints_.add(std::move(adjoint));
   }
 
   /// Says that the gradient of a leaf W, of a leaf b or of both comes from a product: `dW += dyᵀ x` and `db
   /// += Σ dy`. It is computed after all adjoints, over all steps of a loop at once.
   void add_weight(const WeightUse<B>& use) {
     if (!recording_ || (!use.w.has_gradient() && !use.b.has_gradient())) return;
+    if (!use.y.has_gradient()) fail("Tape::add_weight", "a result with a gradient", "a constant");
     if (checks_)
       for (const ArrayId id : {use.w.array, use.b.array})
         if (id != detail::no_array) checks_->fills(id);
     arrays_.note_lasting(use.y.array);
     if (use.x.has_gradient()) need(use.x, "a weight's gradient");
-    products_.add(use, arrays_[use.y.array].slot, loop_number_, loop_);
+    uses_.add(use, arrays_[use.y.array].slot, loops_.running());
   }
   /// The same for `dW[index[i]] += dy[i]`: W [table, cols].
   void add_rows(const Variable<B>& w, const Variable<B>& y, const Index* index) {
@@ -245,14 +227,14 @@ class Tape {
       checks_->note_result(y.array);
     }
     arrays_.note_lasting(y.array);
-    products_.add({w.array, y.array, w.value, y.value, index, y.rows(), y.cols(), w.rows()});
+    uses_.add({w.array, y.array, w.value, y.value, index, y.rows(), y.cols(), w.rows()});
   }
 
   /// Plays the tape from `result` (one element) backwards: afterwards every gradient is d result / d
   /// variable.
   void backward(const Variable<B>& result) {
     if (result.size() != 1) fail("backward", "a result of one element", result.shape.text(), "sum it first");
-    if (!result.has_gradient())
+    if (!depends_on_leaf(result))
       fail("backward", "a result that depends on a recorded variable", "a constant");
     clear_gradients();
     const Scalar one(1);
@@ -266,7 +248,11 @@ class Tape {
   /// Where the gradient of a result goes for a caller that has it from elsewhere, and plays the tape then:
   /// all of it must be stored.
   Scalar* seed(const Variable<B>& result) {
+    if (!result.has_gradient()) fail("Tape::seed", "a variable with a gradient", "a constant");
     if (checks_) checks_->fills(result.array);
+    const auto& array = arrays_[result.array];
+    if (array.slot != detail::no_slot) arrays_.slot(array.slot).kept = true;  // read from outside
+    if (result.size() != array.size) return arrays_.gradient(result.array) + offset(result);
     return stored(result);
   }
 
@@ -282,30 +268,32 @@ class Tape {
   /// Plays all adjoints in reverse order, then adds up what weights get.
   void play() {
     play_adjoints();
-    for (const WeightGradient<B>& product : weight_gradients()) {
-      product.add_to_weight(0, product.outputs);
-      product.add_to_bias();
-    }
-    for (const RowGradient<B>& rows : row_gradients()) rows.add();
-    for (const AddedGradient<B>& added : added_gradients()) added.add();
+    sums_.add();
   }
 
   /// Plays the adjoints alone, and leaves what weights get to the caller, who may add up that of several
   /// tapes at once.
   void play_adjoints() {
+    if (std::exchange(played_, true) && gave_away_)
+      fail("backward", "a tape that was not played before", "one whose adjoints have written over values",
+           "record it again, or make results with Result::kept");
     Gradients<B> gradients(*this);
-    for (std::size_t i = steps_.size(); i-- > 0;) {
-      if (checks_) checks_->before(i, arrays_);
-      steps_[i].play(steps_[i].closure, gradients);
-      if (checks_) checks_->after(i, arrays_);
+    for (std::size_t i = adjoints_.size(); i-- > 0;) {
+      if (checks_) checks_->before(i);
+      adjoints_.play(i, gradients);
+      nowhere_.reset();
+      if (checks_) checks_->after(i);
     }
     if (checks_) checks_->end(arrays_);
-    find_weight_gradients();
+    uses_.find(arrays_, weights_, loops_, lists_, sums_);
+    sums_.added.clear();
+    for (const BoundParameter& p : parameters_)
+      if (arrays_.filled(p.array))
+        sums_.added.push_back(
+            {weights_.gradient_place(arrays_[p.array].value), arrays_.place(p.array), p.size});
   }
-  /// What was left, in the order of the forward pass; valid until the next pass.
-  std::span<const WeightGradient<B>> weight_gradients() const { return weight_gradients_; }
-  std::span<const RowGradient<B>> row_gradients() const { return row_gradients_; }
-  std::span<const AddedGradient<B>> added_gradients() const { return added_gradients_; }
+  /// What was left; valid until the next pass.
+  const detail::WeightSums<B>& sums() const { return sums_; }
 
   /// Memory for gradients that are not needed any more once the adjoints were played; see Arrays::use.
   void use(const detail::Share<Scalar>& share) { arrays_.use(share); }
@@ -313,23 +301,21 @@ class Tape {
   /// Forgets everything recorded; all variables of this tape become invalid. Returns whether arrays have
   /// moved into larger pieces of memory, and left smaller ones behind.
   bool reset() {
-    steps_.clear();
-    products_.clear();
+    uses_.clear();
     weights_.reset();
     parameters_.clear();
-    staged_.clear();
     shared_rows_.clear();
-    loop_ = nullptr;
-    loops_used_ = 0;
+    loops_.reset();
+    played_ = gave_away_ = false;
+    operation_ = 0;
     if (checks_) checks_->clear();
     bool moved = values_.reset();
     moved = arrays_.reset() || moved;
-    moved = indices_.reset() || moved;
-    moved = closures_.reset() || moved;
-    return moved;
+    moved = lists_.reset() || moved;
+    return adjoints_.reset() || moved;
   }
 
-  std::size_t length() const { return steps_.size(); }
+  std::size_t length() const { return adjoints_.size(); }
 
  private:
   template <Backend>
@@ -338,14 +324,6 @@ class Tape {
   friend class Loop;
 
   using ArrayId = detail::ArrayId;
-  using Record = detail::LoopRecord<B>;
-  struct Step {
-    void (*play)(const void*, Gradients<B>&);
-    const void* closure;
-  };
-  struct alignas(std::max_align_t) Block {
-    std::byte bytes[sizeof(std::max_align_t)];
-  };
   struct BoundParameter {
     std::size_t offset, size;
     ArrayId array;
@@ -354,52 +332,24 @@ class Tape {
   // --- arrays
 
   Variable<B> allocate(const Shape& shape, bool with_gradient) {
-    if (recording_ && loop_ != nullptr && loop_->step >= 0) return allocate_in_step(shape, with_gradient);
-    Variable<B> v{this, values_.allocate(shape.size()), shape};
-    if (with_gradient) v.array = arrays_.add({.value = v.value, .size = shape.size()});
-    return v;
-  }
-
-  /// The k-th array of a step, behind that of the step before; in a place of its own where it is of another
-  /// kind.
-  Variable<B> allocate_in_step(const Shape& shape, bool with_gradient) {
-    const std::size_t k = loop_->arrays++;
-    const auto step = static_cast<std::size_t>(loop_->step);
-    if (step == 0) loop_->made.push_back(reserve(shape));
     Variable<B> v{this, nullptr, shape};
     std::uint32_t slot = detail::no_slot;
-    if (k < loop_->made.size() && loop_->made[k].slot != detail::no_slot) {
-      const auto& made = loop_->made[k];
-      const detail::StepStarts& starts = made.pairs ? loop_->pairs : loop_->rows;
-      if (shape[0] == starts.count(step) && shape.size() == made.width * starts.count(step)) {
-        slot = made.slot;
-        v.value = arrays_.slot(slot).value + starts.start(step) * made.width;
-      }
+    if (recording_ && loops_.in_step()) {
+      const auto place = loops_.next(shape, arrays_, values_);
+      v.value = place.value;
+      slot = place.slot;
+    } else {
+      v.value = values_.allocate(shape.size());
     }
-    if (v.value == nullptr) v.value = values_.allocate(shape.size());
-    if (with_gradient) {
-      v.array = arrays_.add({.value = v.value, .size = shape.size(), .slot = slot, .step = loop_->step});
-      if (slot != detail::no_slot) ++arrays_.slot(slot).arrays;
-    }
+    if (with_gradient)
+      v.array = arrays_.add({.value = v.value, .size = shape.size(), .slot = slot, .step = loops_.step()});
     return v;
   }
 
-  /// Room for an array of each step.
-  typename Record::Made reserve(const Shape& shape) {
-    typename Record::Made made = loop_->kind_of(shape);
-    made.slot = detail::no_slot;
-    if (made.width == 0) return made;
-    const detail::StepStarts& starts = made.pairs ? loop_->pairs : loop_->rows;
-    made.slot = arrays_.add(detail::Slot<Scalar>{.value = values_.allocate(made.width * starts.total()),
-                                                 .total = made.width * starts.total(),
-                                                 .largest = made.width * starts.largest(),
-                                                 .loop = loop_number_});
-    return made;
-  }
-
-  /// A state at a step, or that before the first one (-1).
-  Variable<B> state_at(const typename Record::Carried& state, std::int32_t step, std::size_t rows) {
-    Variable<B> v{this, loop_->place(state, step), {rows, state.width}};
+  /// The place of a state at a step, or before the first one (-1), for whoever makes it.
+  Variable<B> state_at(typename detail::LoopRecord<B>::Carried& state, std::int32_t step, std::size_t rows) {
+    state.made = step;
+    Variable<B> v{this, loops_.running()->place(state, step), {rows, state.width}};
     if (recording_)
       v.array = arrays_.add({.value = v.value, .size = v.size(), .slot = state.slot, .step = step});
     return v;
@@ -417,36 +367,44 @@ class Tape {
   Variable<B> copy_to_take(const Variable<B>& x) {
     const Variable<B> copy = variable(x.shape, Result::given);
     B::copy(x.value, x.size(), copy.value);
+    const std::size_t taker = operation_;
     record({"take", {x}, {copy}},
            [=](Gradients<B>& d) { detail::add_elements<B>(x.size(), d.of(copy), d.to(x)); });
+    operation_ = taker;  // what else it has taken is still its own
     return take(copy);
   }
 
   // --- what operations say
 
+  bool depends_on_leaf(const Variable<B>& v) const { return v.has_gradient() && !arrays_[v.array].constant; }
+
   void note(const Operation<B>& operation) {
-    const std::int32_t step = loop_ != nullptr ? loop_->step : 0;
     for (const auto& named : operation.arguments) {
-      const ArrayId id = (*named).array;
-      if (id == detail::no_array) continue;
-      if (arrays_[id].taken == nullptr)
-        arrays_.note_reader(id, loop_number_, step);
-      else if (arrays_[id].taker != steps_.size())
+      const Variable<B>& v = *named;
+      if (!v.has_gradient()) continue;
+      if (!arrays_[v.array].overlaps_taken(v.value, v.size()))
+        arrays_.note_reader(v.array, loops_.number(), loops_.step());
+      else if (given_to_another(v))
         fail(operation.name, "an argument that is its to read", "one that was given to another operation",
              "make it with Result::kept");
     }
     for (const auto& named : operation.values)
       if ((*named).has_gradient()) need(*named, operation.name);
-    if (checks_) checks_->note(operation, steps_.size(), arrays_);
+    if (checks_) checks_->note(operation, adjoints_.size(), arrays_);
   }
 
   /// An adjoint reads the value of v.
   void need(const Variable<B>& v, std::string_view who) {
-    auto& array = arrays_[v.array];
-    array.needed = true;
-    if (array.taken != nullptr && array.taker != steps_.size())
+    arrays_[v.array].needed = true;
+    if (given_to_another(v))
       fail(who, "a value that it may read later", "one that was given to another operation",
            "make it with Result::kept");
+  }
+
+  /// Whether another operation than the one that is being recorded has taken v over.
+  bool given_to_another(const Variable<B>& v) const {
+    const auto& array = arrays_[v.array];
+    return array.overlaps_taken(v.value, v.size()) && array.taker != operation_;
   }
 
   // --- gradients, for Gradients
@@ -467,14 +425,14 @@ class Tape {
   typename Gradients<B>::Target gradient_target(const Variable<B>& x) {
     if (!x.has_gradient()) return {nowhere(x.size()), true};
     require_own(x);
-    if (arrays_.filled(x.array) || x.size() != arrays_[x.array].size)
+    if (arrays_.filled(x.array) || arrays_.parts_filled(x.array) || x.size() != arrays_[x.array].size)
       return {arrays_.gradient(x.array) + offset(x), false};
     arrays_.set_filled(x.array);
     return {arrays_.place(x.array), true};
   }
   Scalar* store_gradient(const Variable<B>& x) {
     if (!x.has_gradient()) return x.value;  // a constant's memory was taken all the same
-    if (arrays_[x.array].taken == nullptr)
+    if (!arrays_[x.array].overlaps_taken(x.value, x.size()))
       fail("Gradients::in_place", "an argument that was taken with Tape::take", "another one");
     if (checks_) checks_->fills(x.array);
     return stored(x);
@@ -484,81 +442,12 @@ class Tape {
     return arrays_.place(x.array) + offset(x);
   }
   void require_own(const Variable<B>& x) {
-    if (arrays_[x.array].taken != nullptr)
+    if (arrays_[x.array].overlaps_taken(x.value, x.size()))
       fail("Gradients::to", "an argument that keeps its value", "one that was taken", "use in_place()");
     if (checks_) checks_->fills(x.array);
   }
-  /// Room for what nobody reads.
-  Scalar* nowhere(std::size_t n) {
-    if (nowhere_.size() < n) {
-      nowhere_ = Numbers(n);
-      B::fill(nowhere_.data(), n, Scalar(0));
-    }
-    return nowhere_.data();
-  }
-
-  /// Where the gradient of a leaf goes that a product adds to.
-  Scalar* weight_place(ArrayId id, const Scalar* value) {
-    if (id == detail::no_array) return nullptr;
-    const auto& array = arrays_[id];
-    if (array.parameter) return weights_.gradient_place(value);
-    return arrays_.gradient(id) + (value - array.value);
-  }
-
-  void find_weight_gradients() {
-    weight_gradients_.clear();
-    row_gradients_.clear();
-    added_gradients_.clear();
-    for (const auto& p : products_.products()) require_one_piece(p.dy_slot);
-    for (const auto& p : products_.products())
-      weight_gradients_.push_back({weight_place(p.w, p.w_value), weight_place(p.b, p.b_value), p.x,
-                                   p.listed ? state_rows(p.loop) : nullptr,
-                                   arrays_.place(p.dy) + (p.y_value - arrays_[p.dy].value), p.rows, p.inputs,
-                                   p.outputs, p.stride, p.dy_stride});
-    for (const auto& r : products_.rows())
-      row_gradients_.push_back({weight_place(r.w, r.w_value),
-                                arrays_.gradient(r.dy) + (r.y_value - arrays_[r.dy].value), r.index, r.rows,
-                                r.cols, r.table});
-    for (const BoundParameter& p : parameters_)
-      if (arrays_.filled(p.array))
-        added_gradients_.push_back(
-            {weights_.gradient_place(arrays_[p.array].value), arrays_.place(p.array), p.size});
-  }
-
-  /// Gradients that lie in the place of their values, and others, make no matrix.
-  void require_one_piece(std::uint32_t slot) {
-    if (slot == detail::no_slot) return;
-    const auto& [taken, made] = std::pair(arrays_.slot(slot).taken, arrays_.slot(slot).arrays);
-    if (taken != 0 && taken != made)
-      fail("Loop", "a result that is taken over in all steps or in none",
-           detail::text(taken) + " of " + detail::text(made), "let all steps do the same");
-  }
-
-  /// The rows of a loop's states before each step, on the device.
-  const Index* state_rows(std::uint32_t loop) {
-    Record& record = loops_[loop];
-    if (record.state_rows == nullptr) {
-      host_rows_.clear();
-      detail::add_state_rows(record.rows, host_rows_);
-      record.state_rows = keep(host_rows_);
-    }
-    return record.state_rows;
-  }
-
-  // --- loops, for Loop
-
-  void begin_loop(std::span<const std::size_t> rows, std::span<const std::size_t> pairs,
-                  const Index* state_rows) {
-    if (loop_ != nullptr) fail("Loop", "a tape that is not in a loop", "a loop inside of another");
-    if (loops_used_ == loops_.size()) loops_.emplace_back();
-    loop_number_ = static_cast<std::uint32_t>(loops_used_++);
-    loop_ = &loops_[loop_number_];
-    loop_->assign(rows, pairs, state_rows);
-  }
-  void end_loop() {
-    loop_ = nullptr;
-    loop_number_ = detail::no_slot;
-  }
+  /// Room for what nobody reads, until the adjoint ends.
+  Scalar* nowhere(std::size_t n) { return nowhere_.allocate(n); }
 
   template <class A>
   static Shape shape_of(const A& host) {
@@ -583,23 +472,19 @@ class Tape {
   detail::BoundWeights<B> weights_;
   detail::Arena<Numbers> values_;
   detail::Arrays<B> arrays_;
+  detail::Loops<B> loops_;
+  detail::IndexLists<B> lists_;
+  detail::Adjoints<B> adjoints_;
+  detail::WeightUses<B> uses_;
+  detail::WeightSums<B> sums_;
   std::vector<BoundParameter> parameters_;
   ArrayId block_ = detail::no_array;  // of which the parameters are parts
-  Numbers scratch_, nowhere_;
-  detail::Arena<typename B::template Storage<Index>> indices_;
-  std::vector<Index> staged_, host_rows_;
-  Index* staged_begin_ = nullptr;
+  Numbers scratch_;
+  detail::Arena<Numbers> nowhere_;
   std::deque<detail::SharedRows<B>> shared_rows_;  // variables point into it
-  std::deque<Record> loops_;                       // kept from pass to pass
-  std::size_t loops_used_ = 0;
-  Record* loop_ = nullptr;  // the one that is running
-  std::uint32_t loop_number_ = detail::no_slot;
-  detail::Arena<std::vector<Block>> closures_;
-  std::vector<Step> steps_;
-  detail::WeightUses<B> products_;
-  std::vector<WeightGradient<B>> weight_gradients_;
-  std::vector<RowGradient<B>> row_gradients_;
-  std::vector<AddedGradient<B>> added_gradients_;
+  bool gave_away_ = false;                         // whether arrays were taken over
+  bool played_ = false;
+  std::size_t operation_ = 0;  // number of the one that is being recorded
 };
 
 /// A host copy of a variable's value, with the rank that the caller names.

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <bahdanau/autograd/loop_record.hpp>
+#include <bahdanau/autograd/loop_arrays.hpp>
 #include <bahdanau/backend/backend.hpp>
 
 namespace bahdanau {

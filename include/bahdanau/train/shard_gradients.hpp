@@ -54,7 +54,7 @@ class ShardGradients {
 
   /// One more shard, whose adjoints were played.
   void add(const Tape<B>& tape) {
-    add({tape.weight_gradients(), tape.row_gradients(), tape.added_gradients()});
+    add({tape.sums().products, tape.sums().rows, tape.sums().added});
   }
   struct Shard {
     std::span<const WeightGradient<B>> products;

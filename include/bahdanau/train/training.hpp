@@ -221,8 +221,16 @@ class Training<Model, Optimizer> {
         detail::objective_of(std::as_const(*model_), tape, batch, rows, how.dropout, shard.scratch));
     if (is_classification(shard))
       shard.labels = tape.keep(checked_labels(shard.objective->classes));
-    else if (const Variable<Backend>& sum = shard.objective->loss; sum.size() != 1)
-      fail("objective", "a loss of one element", sum.shape.text(), "sum it first");
+    else
+      require_loss(*shard.objective, tape);
+  }
+
+  static void require_loss(const Objective<Backend>& objective, const Tape<Backend>& tape) {
+    const Variable<Backend>& sum = objective.loss;
+    if (sum.tape != &tape) fail("objective", "a loss on the tape that it was given", "one on another");
+    if (sum.size() != 1) fail("objective", "a loss of one element", sum.shape.text(), "sum it first");
+    if (tape.recording() && !sum.has_gradient() && objective.tokens > 0)
+      fail("objective", "a loss that depends on the weights, or one of no tokens", "a constant");
   }
 
   static bool is_classification(const Shard& shard) { return shard.objective->loss.tape == nullptr; }
@@ -275,7 +283,8 @@ class Training<Model, Optimizer> {
       const Objective<Backend>& objective = *shards_[s]->objective;
       total.sum += Backend::sum(1, objective.loss.value);
       total.tokens += objective.tokens;
-      if (how.gradients != nullptr) Backend::fill(shards_[s]->tape.seed(objective.loss), 1, Scalar(1));
+      if (how.gradients != nullptr && objective.loss.has_gradient())
+        Backend::fill(shards_[s]->tape.seed(objective.loss), 1, Scalar(1));
     }
     total.nats = total.sum;
     return total;
@@ -296,7 +305,10 @@ class Training<Model, Optimizer> {
     }
     output_loss.clear();
     for (std::size_t s = 0; s < used; ++s) {
-      const Variable<Backend>& features = shards_[s]->objective->classes.features;
+      const auto& [features, layer, labels, share] = shards_[s]->objective->classes;
+      if (!is_classification(*shards_[s]) || share != first.share ||
+          layer.weight.offset != layer_.weight.offset || layer.bias.offset != layer_.bias.offset)
+        fail("objective", "one layer and one share for all rows of a batch", "others for some rows");
       Scalar* d_features =
           how.gradients != nullptr && features.has_gradient() ? shards_[s]->tape.seed(features) : nullptr;
       output_loss.add({features.value, d_features, shards_[s]->labels, features.rows()});

@@ -236,6 +236,8 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
   detail::require_linear("add_linear", x, w, first);
   detail::require_same_tape("add_linear", x, y);
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
+  if (!y.has_gradient() && (x.has_gradient() || w.has_gradient()))
+    fail("add_linear", "a y with a gradient", "a constant", "make it with linear, or variable");
   detail::multiply_rows<B>(x, w, first, {y.value, y.cols()}, y.value);
   detail::record_linear<B>("add_linear", y, x, w, first);
 }

@@ -506,3 +506,30 @@ TEST_CASE("a loop without steps, rows, pairs or states is an error", "[loop][err
   loop.step();
   CHECK(message_of([&] { loop.carry_on(1, h); }) == "Loop::carry_on: expected one of 1 states, got number 1");
 }
+
+TEST_CASE("an open loop goes on for as long as one likes with the memory of two steps", "[loop][memory]") {
+  Tape tape(Tape::Mode::infer);
+  const V w = tape.leaf({3, 3}, normal(9, 1));
+  V h = tape.leaf({2, 3}, normal(6, 2)), plain = h;
+  Tape other(Tape::Mode::infer);
+  std::set<const double*> places;
+  std::set<const Index*> lists;
+  {
+    bahdanau::OpenLoop<B> loop(tape);
+    for (int t = 0; t < 100; ++t) {
+      loop.step();
+      h = tanh(linear(h, w));
+      places.insert(h.value);
+      lists.insert(tape.keep(std::vector<Index>{1, 2}));
+    }
+    for (int t = 0; t < 100; ++t)
+      plain = tanh(linear(other.borrow(plain.value, plain.shape), other.borrow(w.value, w.shape)));
+    CHECK((value<2>(h) == value<2>(plain)));
+  }
+  CHECK(places.size() == 2);
+  CHECK(lists.size() == 2);
+  CHECK(tape.variable({2, 3}).value != h.value);
+  Tape recording;
+  CHECK(message_of([&] { bahdanau::OpenLoop<B>{recording}; }) ==
+        "OpenLoop: expected a tape that does not record, got one that does; use Loop, which knows its steps");
+}

@@ -76,7 +76,7 @@ class Loop {
     if (loop_->step < 0) fail("Loop::carry_on", "a step() before it", "none");
     auto& state = loop_->carried[k];
     const auto step = static_cast<std::size_t>(loop_->step), rows = loop_->rows.count(step);
-    detail::require_shape("Loop::carry_on", "a state", {rows, state.width}, next.shape);
+    detail::require_shape("Loop::carry_on", "a state", Shape{rows, state.width}, next.shape);
     Variable<B> after = next;
     if (next.value != loop_->place(state, loop_->step)) {
       if (state.made < loop_->step) {
@@ -127,7 +127,8 @@ class Loop {
     if (loop_->step >= 0) fail("Loop::carry", "states before the first step", "one later");
     const detail::StepStarts& rows = loop_->rows;
     const std::size_t before = rows.count(0) * width, total = rows.total() * width;
-    typename detail::LoopRecord<B>::Carried state{tape_->values_.allocate(before + total) + before, width};
+    typename detail::LoopRecord<B>::Carried state{tape_->all_.values.allocate(before + total) + before,
+                                                  width};
     if (tape_->recording())
       state.slot = tape_->arrays_.add(detail::Slot<typename B::Scalar>{.value = state.value,
                                                                        .before = before,
@@ -149,6 +150,30 @@ class Loop {
 
   Tape<B>* tape_;
   detail::LoopRecord<B>* loop_;
+};
+
+/// Steps of any number, on a tape that does not record: arrays live until the step after the next one begins,
+/// so that a step reads what the one before has made. What was made outside of the loop stays.
+template <Backend B>
+class OpenLoop {
+ public:
+  explicit OpenLoop(Tape<B>& tape) : tape_(&tape) {
+    if (tape.recording())
+      fail("OpenLoop", "a tape that does not record", "one that does", "use Loop, which knows its steps");
+    tape.loops_.begin_open();
+  }
+  ~OpenLoop() { tape_->loops_.end(); }
+  OpenLoop(const OpenLoop&) = delete;
+  OpenLoop& operator=(const OpenLoop&) = delete;
+
+  /// Begins the next step, and gives back what the step before the last one has made.
+  void step() {
+    tape_->loops_.next_open();
+    tape_->room().reset();
+  }
+
+ private:
+  Tape<B>* tape_;
 };
 
 }  // namespace bahdanau

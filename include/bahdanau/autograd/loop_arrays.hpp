@@ -125,15 +125,27 @@ class Loops {
     running_->uses.clear();
     running_->state_rows = state_rows;
   }
-  void end() { running_ = nullptr; }
-  void reset() {
+  void end() {
     running_ = nullptr;
+    open_ = false;
+  }
+  void reset() {
+    end();
     used_ = 0;
   }
 
   /// The loop that is running, or null.
   Record* running() { return running_; }
   bool in_step() const { return running_ != nullptr && running_->step >= 0; }
+  /// Begins a loop of any number of steps, for a tape that does not record; `next_open` begins each.
+  void begin_open() {
+    begin({}, {}, nullptr);
+    open_ = true;
+  }
+  void next_open() { ++running_->step; }
+  /// Whether such a loop is in a step.
+  bool in_open_step() const { return open_ && in_step(); }
+
   /// Where operations are: outside of all loops, or in a step of one.
   std::uint32_t number() const { return running_ != nullptr ? running_->number : no_slot; }
   std::int32_t step() const { return running_ != nullptr ? running_->step : 0; }
@@ -173,6 +185,7 @@ class Loops {
   std::deque<Record> records_;
   std::size_t used_ = 0;
   Record* running_ = nullptr;
+  bool open_ = false;
 };
 
 }  // namespace bahdanau::detail

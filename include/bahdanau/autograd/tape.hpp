@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -178,17 +179,17 @@ class Tape {
 
   /// Keeps how a variable's rows came about for as long as its arrays.
   const detail::SharedRows<B>* keep(const detail::SharedRows<B>& shared) {
-    return &shared_rows_.emplace_back(shared);
+    return &room().shared_rows.emplace_back(shared);
   }
 
   /// Uninitialised room for row numbers or ids that lives as long as the tape's arrays.
-  Index* index_room(std::size_t count) { return lists_.room(count); }
+  Index* index_room(std::size_t count) { return room().lists.room(count); }
   /// A device copy of row numbers or ids that lives as long as the tape's arrays.
-  const Index* keep(std::span<const Index> host) { return lists_.keep(host); }
+  const Index* keep(std::span<const Index> host) { return room().lists.keep(host); }
   /// The same, but nothing may read the copy before `send`, which makes those of all that was staged: one
   /// transfer to a device for many arrays.
-  const Index* stage(std::span<const Index> host) { return lists_.stage(host); }
-  void send() { lists_.send(); }
+  const Index* stage(std::span<const Index> host) { return room().lists.stage(host); }
+  void send() { room().lists.send(); }
 
   /// Leaves an adjoint, `void(Gradients<B>&)`; dropped at once where the tape does not record or no argument
   /// has a gradient.
@@ -212,9 +213,8 @@ class Tape {
   void add_weight(const WeightUse<B>& use) {
     if (!recording_ || (!use.w.has_gradient() && !use.b.has_gradient())) return;
     if (!use.y.has_gradient()) fail("Tape::add_weight", "a result with a gradient", "a constant");
-    if (checks_)
-      for (const ArrayId id : {use.w.array, use.b.array})
-        if (id != detail::no_array) checks_->fills(id);
+    if (checks_ && use.w.has_gradient()) checks_->fills(use.w.array);
+    if (checks_ && use.b.has_gradient()) checks_->fills(use.b.array);
     arrays_.note_lasting(use.y.array);
     if (use.x.has_gradient()) need(use.x, "a weight's gradient");
     uses_.add(use, arrays_[use.y.array].slot, loops_.running());
@@ -285,7 +285,7 @@ class Tape {
       if (checks_) checks_->after(i);
     }
     if (checks_) checks_->end(arrays_);
-    uses_.find(arrays_, weights_, loops_, lists_, sums_);
+    uses_.find(arrays_, weights_, loops_, all_.lists, sums_);
     sums_.added.clear();
     for (const BoundParameter& p : parameters_)
       if (arrays_.filled(p.array))
@@ -304,14 +304,13 @@ class Tape {
     uses_.clear();
     weights_.reset();
     parameters_.clear();
-    shared_rows_.clear();
     loops_.reset();
     played_ = gave_away_ = false;
     operation_ = 0;
     if (checks_) checks_->clear();
-    bool moved = values_.reset();
+    bool moved = all_.reset();
+    for (Room& some : alternate_) moved = some.reset() || moved;
     moved = arrays_.reset() || moved;
-    moved = lists_.reset() || moved;
     return adjoints_.reset() || moved;
   }
 
@@ -322,6 +321,8 @@ class Tape {
   friend class Gradients;
   template <Backend>
   friend class Loop;
+  template <Backend>
+  friend class OpenLoop;
 
   using ArrayId = detail::ArrayId;
   struct BoundParameter {
@@ -331,15 +332,32 @@ class Tape {
 
   // --- arrays
 
+  /// What is given back together.
+  struct Room {
+    detail::Arena<typename B::template Storage<Scalar>> values;
+    detail::IndexLists<B> lists;
+    std::deque<detail::SharedRows<B>> shared_rows;  // variables point into it
+
+    bool reset() {
+      shared_rows.clear();
+      const bool moved = values.reset();
+      return lists.reset() || moved;
+    }
+  };
+  /// Two steps of an open loop have rooms of their own; all else shares one.
+  Room& room() {
+    return loops_.in_open_step() ? alternate_[static_cast<std::size_t>(loops_.step()) % 2] : all_;
+  }
+
   Variable<B> allocate(const Shape& shape, bool with_gradient) {
     Variable<B> v{this, nullptr, shape};
     std::uint32_t slot = detail::no_slot;
     if (recording_ && loops_.in_step()) {
-      const auto place = loops_.next(shape, arrays_, values_);
+      const auto place = loops_.next(shape, arrays_, all_.values);
       v.value = place.value;
       slot = place.slot;
     } else {
-      v.value = values_.allocate(shape.size());
+      v.value = room().values.allocate(shape.size());
     }
     if (with_gradient)
       v.array = arrays_.add({.value = v.value, .size = shape.size(), .slot = slot, .step = loops_.step()});
@@ -470,10 +488,10 @@ class Tape {
   bool recording_;
   std::unique_ptr<detail::TapeChecks<B>> checks_;
   detail::BoundWeights<B> weights_;
-  detail::Arena<Numbers> values_;
+  Room all_;
+  std::array<Room, 2> alternate_;
   detail::Arrays<B> arrays_;
   detail::Loops<B> loops_;
-  detail::IndexLists<B> lists_;
   detail::Adjoints<B> adjoints_;
   detail::WeightUses<B> uses_;
   detail::WeightSums<B> sums_;
@@ -481,8 +499,7 @@ class Tape {
   ArrayId block_ = detail::no_array;  // of which the parameters are parts
   Numbers scratch_;
   detail::Arena<Numbers> nowhere_;
-  std::deque<detail::SharedRows<B>> shared_rows_;  // variables point into it
-  bool gave_away_ = false;                         // whether arrays were taken over
+  bool gave_away_ = false;  // whether arrays were taken over
   bool played_ = false;
   std::size_t operation_ = 0;  // number of the one that is being recorded
 };

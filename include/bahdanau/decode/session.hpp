@@ -1,14 +1,15 @@
 // A decoding session: encoded sentences, and any number of hypotheses over them that move on step by step.
-// States stay on the device; two tapes take turns, so a step reads the last one's states and copies nothing.
+// States stay on the device; a step reads those that the last one has made and copies nothing.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include <bahdanau/autograd/loop.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
 
 namespace bahdanau::detail {
@@ -31,14 +32,14 @@ class DecodingSession {
       : model_(&model),
         branching_(continuation == Continuation::branching),
         binding_(model.binding(helpers)),
-        source_tape_(binding_),
-        tapes_{Tape<B>(binding_), Tape<B>(binding_)} {
+        tape_(binding_) {
     source.check("translate", model.vocabularies().source.size());
-    model.encoder_network().run(source_tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
+    model.encoder_network().run(tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
     require_sentence_keys("translate", encoding_, source.rows());
     memory_ = model.decoder_network().remember(encoding_.outputs);
     states_ = encoding_.last;
     first_rows_.assign(encoding_.packing.rank().begin(), encoding_.packing.rank().end());
+    loop_.emplace(tape_);
   }
 
   /// How many keys a sentence has; as a rule as many as tokens, but that is up to the encoder.
@@ -50,8 +51,8 @@ class DecodingSession {
   /// each over `sentences[row]`, with `tokens[row]` as input. Gives the `count` best tokens to follow.
   void step(std::span<const Index> parents, std::span<const Index> sentences, std::span<const Token> tokens,
             std::size_t count) {
-    Tape<B>& tape = tapes_[turn_ = 1 - turn_];
-    tape.reset();
+    Tape<B>& tape = tape_;
+    loop_->step();
     find_states(parents, sentences);
     spans_.assign(tape, begin_, length_);
     const Index* from = tape.stage(rows_);
@@ -59,12 +60,11 @@ class DecodingSession {
     const Continued continued{branching_ ? tape.stage(state_of_row_) : nullptr, parents.size()};
     tape.send();
     for (auto& layer : states_)
-      for (auto& part : layer) part = gather_rows(on(tape, part), from, rows_.size());
-    const Memory<B> memory{on(tape, memory_.keys), on(tape, memory_.values)};
+      for (auto& part : layer) part = gather_rows(part, from, rows_.size());
     const auto& decoder = model_->decoder_network();
     const Variable<B> embedded = decoder.embed_again(tape, tokens, ids);
     const Variable<B> weights =
-        decoder.step(memory, spans_.view(), embedded, states_, {}, nullptr, continued);
+        decoder.step(memory_, spans_.view(), embedded, states_, {}, nullptr, continued);
     count_ = count;
     fetch(tape, hidden(states_.back()), weights);
     offsets_.assign(1, 0);
@@ -125,15 +125,11 @@ class DecodingSession {
     std::memcpy(next_.data(), weights_ + weights.size(), found * sizeof(Index));
   }
 
-  /// A variable of another tape, which outlives this use, as a constant on this one.
-  static Variable<B> on(Tape<B>& tape, const Variable<B>& v) { return tape.borrow(v.value, v.shape); }
-
   const Model* model_;
   bool branching_;
   WeightBinding<B> binding_;
-  Tape<B> source_tape_;
-  std::array<Tape<B>, 2> tapes_;
-  std::size_t turn_ = 0;
+  Tape<B> tape_;
+  std::optional<OpenLoop<B>> loop_;
   bool started_ = false;
   Encoding<C, B> encoding_;
   Memory<B> memory_;

@@ -116,11 +116,14 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<
   if constexpr (PackingBackend<B>) {
     constexpr std::size_t many_rows = 256, deep = 128;
     const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
-    if (const auto* packed = B::packs() && !once ? tape.weights().packed(w) : nullptr)
+    if (const auto* packed = B::packs() && !once ? tape.weights().packed(w) : nullptr) {
+      if (!tape.weights().has_helpers())
+        return B::gemm_packed(x.rows, w.n, w.k, x.data, x.stride, packed, addend.data, addend.stride, y, w.n);
       return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
         B::gemm_packed(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
                        addend.data ? addend.data + first : nullptr, addend.stride, y + first, w.n);
       });
+    }
   }
   if (!PackedProducts<B>::packs() && !SpreadingBackend<B> && !tape.recording())
     return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {

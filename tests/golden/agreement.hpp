@@ -63,7 +63,7 @@ void check_outputs(const Model& model, const bahdanau::Batch& batch,
 template <class Model>
 void check_training(Model& model, const bahdanau::Batch& batch, const bahdanau::SafetensorsFile& expected) {
   using Limit = Tolerance<typename Model::Scalar>;
-  bahdanau::Training<Model> training(model, bahdanau::Adam{.rate = 0.005}, {.clip = 1});
+  bahdanau::Training<Model> training(model, bahdanau::Adam{.rate = 0.005}, {.clip = 1, .checked = true});
   for (int step = 0; step < 5; ++step) {
     const bahdanau::Loss loss = training.loss(batch);
     training.backward();

@@ -43,7 +43,7 @@ std::string gradient_is_the_sum_of_rows(const RandomCase& c) {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
   };
   const Batch batch = c.batch(0);
-  const StepOptions options{.threads = 1, .label_smoothing = c.smoothing};
+  const StepOptions options{.threads = 1, .label_smoothing = c.smoothing, .checked = true};
   Training together(model, Adam{}, options), alone(model, Adam{}, options);
   std::vector<double> whole(model.parameters().size()), rows(whole.size());
   add_gradient(together, batch, whole);

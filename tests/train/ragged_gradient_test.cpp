@@ -43,7 +43,7 @@ bd::Sequences one_even_shard(std::uint64_t seed) {
 }
 
 std::vector<double> gradient(Model& model, const bd::Batch& batch, std::size_t threads) {
-  bd::Training training(model, bd::Adam{}, {.threads = threads});
+  bd::Training training(model, bd::Adam{}, {.threads = threads, .checked = true});
   training.loss(batch);
   training.backward();
   return numbers_of(training.gradients());

@@ -37,7 +37,10 @@ class TapeChecks {
         entry.values.push_back(sum_of(v));
     }
     for (const auto& v : operation.results)
-      if ((*v).has_gradient()) entry.results.push_back((*v).array);
+      if ((*v).has_gradient()) {
+        entry.results.push_back((*v).array);
+        results_.add((*v).array);
+      }
     for (const auto& v : operation.values)
       if ((*v).value != nullptr) entry.values.push_back(sum_of(*v));
     entries_.resize(number);
@@ -45,11 +48,11 @@ class TapeChecks {
   }
 
   /// A result whose gradient is read without an adjoint, or not needed.
-  void note_result(ArrayId id) { results_.push_back(id); }
+  void note_result(ArrayId id) { results_.add(id); }
 
   /// An adjoint, or a product with a weight, adds to a gradient.
   void fills(ArrayId id) {
-    if (!playing_) return weights_.push_back(id);
+    if (!playing_) return weights_.add(id);
     const Entry& entry = entries_[current_];
     if (!contains(entry.arguments, id))
       fail(entry.name, "an adjoint that adds to the gradients of its arguments", "one of another array",
@@ -76,7 +79,7 @@ class TapeChecks {
     const Entry& entry = entries_[number];
     for (std::size_t i = 0; i < entry.arguments.size(); ++i) {
       const ArrayId id = entry.arguments[i];
-      if (!contains(filled_, id) && !contains(weights_, id))
+      if (!contains(filled_, id) && !weights_.has(id))
         fail(entry.name, "an adjoint that adds to the gradient of each argument",
              "none for argument " + text(i + 1) + " of those that have one",
              "ask for Gradients::to() of each, or do not name it in record()");
@@ -89,9 +92,7 @@ class TapeChecks {
       const auto& array = arrays[id];
       if (!array.filled || array.leaf || array.constant || array.step == TapeArray<Scalar>::all_steps)
         continue;
-      const bool made = std::any_of(entries_.begin(), entries_.end(),
-                                    [&](const Entry& entry) { return contains(entry.results, id); });
-      if (!made && !contains(results_, id))
+      if (!results_.has(id))
         fail("Tape", "an operation that records an adjoint for each result",
              "an array of " + text(array.size) + " whose gradient nobody reads",
              "name it among the results in record()");
@@ -100,12 +101,21 @@ class TapeChecks {
 
   void clear() {
     entries_.clear();
-    weights_.clear();
-    results_.clear();
+    weights_ = {};
+    results_ = {};
     playing_ = false;
   }
 
  private:
+  /// Some of the arrays.
+  struct Set {
+    std::vector<char> in;
+    void add(ArrayId id) {
+      if (in.size() <= id) in.resize(id + 1, 0);
+      in[id] = 1;
+    }
+    bool has(ArrayId id) const { return id < in.size() && in[id] != 0; }
+  };
   struct Sum {
     const Scalar* data;
     std::size_t size;
@@ -131,9 +141,9 @@ class TapeChecks {
   }
 
   std::vector<Entry> entries_;
-  std::vector<ArrayId> weights_;  // whose gradients come from products
-  std::vector<ArrayId> results_;  // of operations that leave no adjoint
-  std::vector<ArrayId> filled_;   // by the adjoint that is played
+  Set weights_;                  // whose gradients come from products
+  Set results_;                  // of operations, with an adjoint or without
+  std::vector<ArrayId> filled_;  // by the adjoint that is played
   std::vector<Scalar> host_;
   std::size_t current_ = 0;
   bool playing_ = false;

@@ -256,7 +256,9 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
                                const DropoutPlan& plan, Scratch& scratch) const {
     const auto source = detail::SequenceRows::of(batch.source, rows.first, rows.count);
     const auto target = detail::SequenceRows::of(batch.target, rows.first, rows.count);
-    auto& [encoding, pass, labels] = scratch;
+    detail::Encoding<Cell, Backend>& encoding = scratch.encoding;
+    detail::DecoderPass<Cell, Backend>& pass = scratch.pass;
+    std::vector<Index>& labels = scratch.labels;  // no bindings: clang++ 14 does not capture them
     encoder_.run(tape, encoder_input(source, plan), encoding);
     detail::require_sentence_keys("loss", encoding, source.count);
     decoder_.run(tape,

@@ -90,7 +90,7 @@ TEST_CASE("a linear map in two parts is the map of the parts side by side", "[op
 }
 
 TEST_CASE("a computed weight or bias passes the gradient check", "[ops][gradient]") {
-  // Its own adjoint must find its gradient complete, so this one cannot be put off to the end.
+  // Its own adjoint must find its gradient complete, so this one cannot wait for the end.
   const Function weight = [](DoubleTape&, Inputs in) { return linear(in[0], tanh(in[1])); };
   CHECK(gradient_error(weight, {{3, 4}, {5, 4}}) <= gradient_tolerance);
   const Function both = [](DoubleTape&, Inputs in) { return linear(in[0], tanh(in[1]), tanh(in[2])); };

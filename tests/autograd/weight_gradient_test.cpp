@@ -1,4 +1,4 @@
-// Weight gradients put off to the end: the same sums as when each use adds its own.
+// Weight gradients that are added up after all adjoints: the same sums as when each use adds its own.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +60,7 @@ TEST_CASE("a weight used fifty times receives the sum of its uses", "[tape][grad
   CHECK(largest_difference(gradient<1>(b), db) < 1e-12);
 }
 
-TEST_CASE("a gradient put off is the one added at once", "[tape][gradient]") {
+TEST_CASE("a weight's gradient added up at the end is the one added at once", "[tape][gradient]") {
   // 1 · w is computed, so its gradient cannot wait; w itself is an input, and its gradient does.
   Tape later, at_once;
   const auto run = [](Tape& tape, bool computed) {
@@ -71,9 +71,9 @@ TEST_CASE("a gradient put off is the one added at once", "[tape][gradient]") {
     tape.backward(sum(h));
     return gradient<2>(w);
   };
-  const Array<double, 2> deferred = run(later, false), immediate = run(at_once, true);
-  CHECK(largest_difference(deferred, Array<double, 2>(deferred.shape(), 0.0)) > 1e-3);
-  CHECK(largest_difference(deferred, immediate) < 1e-12);
+  const Array<double, 2> at_the_end = run(later, false), each_time = run(at_once, true);
+  CHECK(largest_difference(at_the_end, Array<double, 2>(at_the_end.shape(), 0.0)) > 1e-3);
+  CHECK(largest_difference(at_the_end, each_time) < 1e-12);
 }
 
 TEST_CASE("a weight that meets several biases, or none, keeps them apart", "[tape][gradient]") {

@@ -138,9 +138,9 @@ TEST_CASE("logits in a workspace, or beside one that is too small, change nothin
     B::Storage<double> block(size);
     std::fill_n(block.data(), size, 3.0);
     detail::Workspace<double> workspace(block.data(), size);
-    const Outcome lent = in_pieces(c, 2, true, &workspace);
-    CHECK(lent.loss.nats == expected.loss.nats);
-    CHECK(lent.dw == expected.dw);
+    const Outcome shared = in_pieces(c, 2, true, &workspace);
+    CHECK(shared.loss.nats == expected.loss.nats);
+    CHECK(shared.dw == expected.dw);
     CHECK((block.data()[50] == 3.0) == (size == 100));  // used, or left alone
   }
 }

@@ -8,6 +8,16 @@
 
 namespace bahdanau::detail {
 
+/// Elements in a cache line.
+template <class T>
+inline constexpr std::size_t line_elements = sizeof(T) >= 64 ? 1 : 64 / sizeof(T);
+
+/// n, or as many more as fill the last cache line.
+template <class T>
+constexpr std::size_t whole_lines(std::size_t n) {
+  return (n + line_elements<T> - 1) / line_elements<T> * line_elements<T>;
+}
+
 /// A bump allocator over `Storage` (constructible from a count, `data()`, `size()`); pointers stay valid
 /// until `reset`.
 template <class Storage>
@@ -16,7 +26,7 @@ class Arena {
   using Element = typename Storage::value_type;
 
   /// Uninitialised room for n elements, starting on a 64-byte boundary of its chunk.
-  Element* allocate(std::size_t n) { return allocate_next(round_up(n)); }
+  Element* allocate(std::size_t n) { return allocate_next(whole_lines<Element>(n)); }
 
   /// The same without a gap behind what was allocated last, if the chunk has room.
   Element* allocate_next(std::size_t needed) {
@@ -45,11 +55,6 @@ class Arena {
     }
     current_ = used_ = filled_ = 0;
     return several;
-  }
-
-  static constexpr std::size_t round_up(std::size_t n) {
-    constexpr std::size_t step = sizeof(Element) >= 64 ? 1 : 64 / sizeof(Element);
-    return (n + step - 1) / step * step;
   }
 
  private:

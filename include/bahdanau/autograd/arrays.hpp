@@ -161,6 +161,16 @@ class Arrays {
     return gradient;
   }
 
+  /// The gradient of a variable, to read or to add to.
+  Scalar* gradient(const Variable<B>& v) { return gradient(v.array) + offset(v); }
+  /// The same for who stores all of it.
+  Scalar* stored(const Variable<B>& v) {
+    set_filled(v.array);
+    return place(v.array) + offset(v);
+  }
+  bool is_whole(const Variable<B>& v) const { return v.size() == arrays_[v.array].size; }
+  bool was_taken(const Variable<B>& v) const { return arrays_[v.array].overlaps_taken(v.value, v.size()); }
+
   /// Forgets all gradients; arrays stay.
   void clear_gradients() {
     for (Array& array : arrays_) {
@@ -184,6 +194,10 @@ class Arrays {
   }
 
  private:
+  std::size_t offset(const Variable<B>& v) const {
+    return static_cast<std::size_t>(v.value - arrays_[v.array].value);
+  }
+
   Scalar* find_place(const Array& array) {
     if (array.taken != nullptr) return array.value;  // who has taken it stores its gradient there
     if (array.slot == no_slot) return allocate(array.size, array.lasting || array.leaf);
@@ -194,7 +208,7 @@ class Arrays {
     }
     // The adjoint that reads it comes before those of the step before: one step's memory serves all. While
     // the adjoints of a step read the gradient of its state, they add to that of the state before.
-    const std::size_t apart = Arena<Numbers>::round_up(slot.largest);
+    const std::size_t apart = whole_lines<Scalar>(slot.largest);
     if (slot.gradient == nullptr) slot.gradient = allocate(slot.carried ? 2 * apart : slot.largest, false);
     return slot.gradient + (slot.carried && array.step % 2 != 0 ? apart : 0);
   }
@@ -206,7 +220,7 @@ class Arrays {
   }
 
   Scalar* allocate(std::size_t n, bool lasting) {
-    const std::size_t needed = Arena<Numbers>::round_up(n);
+    const std::size_t needed = whole_lines<Scalar>(n);
     if (lasting || share_.size - share_used_ < needed) return gradients_.allocate(n);
     share_used_ += needed;
     return share_.begin + share_used_ - needed;

@@ -10,16 +10,12 @@
 #include <vector>
 
 #include <bahdanau/autograd/arrays.hpp>
+#include <bahdanau/autograd/operation.hpp>
 #include <bahdanau/autograd/variable.hpp>
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/error.hpp>
 
-namespace bahdanau {
-
-template <Backend B>
-struct Operation;
-
-namespace detail {
+namespace bahdanau::detail {
 
 /// What each operation has said, and whether its adjoint keeps to it.
 template <Backend B>
@@ -33,7 +29,7 @@ class TapeChecks {
       const Variable<B>& v = *named;
       if (!v.has_gradient()) continue;
       entry.arguments.push_back(v.array);
-      if (arrays[v.array].overlaps_taken(v.value, v.size()))  // what it has put there
+      if (arrays.was_taken(v))  // what it has put there
         entry.values.push_back(sum_of(v));
     }
     for (const auto& v : operation.results)
@@ -149,5 +145,4 @@ class TapeChecks {
   bool playing_ = false;
 };
 
-}  // namespace detail
-}  // namespace bahdanau
+}  // namespace bahdanau::detail

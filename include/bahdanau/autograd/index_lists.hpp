@@ -14,10 +14,10 @@ template <Backend B>
 class IndexLists {
  public:
   /// Uninitialised.
-  Index* room(std::size_t count) { return indices_.allocate(count); }
+  Index* allocate(std::size_t count) { return indices_.allocate(count); }
 
   const Index* keep(std::span<const Index> host) {
-    Index* place = room(host.size());
+    Index* place = allocate(host.size());
     B::upload(host.data(), host.size(), place);
     return place;
   }

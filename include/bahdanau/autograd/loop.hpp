@@ -30,7 +30,7 @@ namespace bahdanau {
 template <Backend B>
 class Loop {
  public:
-  /// `state_rows` are `Packing::state_rows` on the tape, for who sends them together with other lists.
+  /// `state_rows` are those of `PackingLists`, for who sends them to the device together with other lists.
   Loop(Tape<B>& tape, std::span<const std::size_t> rows, std::span<const std::size_t> pairs = {},
        const Index* state_rows = nullptr)
       : tape_(&tape) {
@@ -169,7 +169,7 @@ class OpenLoop {
   /// Begins the next step, and gives back what the step before the last one has made.
   void step() {
     tape_->loops_.next_open();
-    tape_->room().reset();
+    tape_->arena().reset();
   }
 
  private:

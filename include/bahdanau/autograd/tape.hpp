@@ -6,8 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -15,16 +13,16 @@
 #include <vector>
 
 #include <bahdanau/autograd/adjoints.hpp>
-#include <bahdanau/autograd/arena.hpp>
 #include <bahdanau/autograd/arrays.hpp>
 #include <bahdanau/autograd/bound_weights.hpp>
 #include <bahdanau/autograd/checks.hpp>
 #include <bahdanau/autograd/gradients.hpp>
 #include <bahdanau/autograd/host_copy.hpp>
-#include <bahdanau/autograd/index_lists.hpp>
 #include <bahdanau/autograd/loop_arrays.hpp>
 #include <bahdanau/autograd/map_elements.hpp>
+#include <bahdanau/autograd/operation.hpp>
 #include <bahdanau/autograd/parameter.hpp>
+#include <bahdanau/autograd/tape_arena.hpp>
 #include <bahdanau/autograd/variable.hpp>
 #include <bahdanau/autograd/weight_gradient.hpp>
 #include <bahdanau/autograd/weight_uses.hpp>
@@ -33,27 +31,6 @@
 #include <bahdanau/core/error.hpp>
 
 namespace bahdanau {
-
-/// Whether a result is its maker's to keep, or given to its one reader, who may write over it and whose
-/// adjoint stores the gradient in its place. The maker's own adjoint must not need its value.
-enum class Result : bool { kept, given };
-
-/// What an operation tells the tape of itself.
-template <Backend B>
-struct Operation {
-  /// A variable that is there anyway.
-  struct Named {
-    Named(const Variable<B>& v) : variable(&v) {}
-    const Variable<B>& operator*() const { return *variable; }
-    const Variable<B>* variable;
-  };
-  using List = std::initializer_list<Named>;
-
-  std::string_view name;  // as it stands in messages
-  List arguments{};       // to whose gradients the adjoint adds
-  List results{};         // whose gradients it reads
-  List values{};          // whose values it reads
-};
 
 /// Records operations and plays their adjoints. One tape belongs to one thread.
 ///
@@ -69,9 +46,9 @@ class Tape {
   enum class Mode : std::uint8_t { record, infer, checked };
 
   /// A tape without parameters, for expressions over `leaf` variables.
-  explicit Tape(Mode mode = Mode::record) : recording_(mode != Mode::infer) {
-    if (mode == Mode::checked) checks_ = std::make_unique<detail::TapeChecks<B>>();
-  }
+  explicit Tape(Mode mode = Mode::record)
+      : recording_(mode != Mode::infer),
+        checks_(mode == Mode::checked ? std::make_unique<detail::TapeChecks<B>>() : nullptr) {}
 
   /// A tape for inference with a model's weights: nothing is recorded.
   explicit Tape(const WeightBinding<B>& binding) : recording_(false) { weights_.bind(binding); }
@@ -139,7 +116,7 @@ class Tape {
     return x;
   }
 
-  /// Room for numbers that are needed no longer than until somebody asks for such room again.
+  /// Memory for numbers that are needed no longer than until somebody asks for scratch again.
   Scalar* scratch(std::size_t n) {
     if (scratch_.size() < n) scratch_ = Numbers(n);
     return scratch_.data();
@@ -155,11 +132,11 @@ class Tape {
   Variable<B> constant(Shape shape, std::span<const Scalar> host) { return filled(constant(shape), host); }
   template <std::size_t Rank>
   Variable<B> leaf(const Array<Scalar, Rank>& host) {
-    return leaf(shape_of(host), {host.data(), host.size()});
+    return leaf(detail::shape_of(host), {host.data(), host.size()});
   }
   template <std::size_t Rank>
   Variable<B> constant(const Array<Scalar, Rank>& host) {
-    return constant(shape_of(host), {host.data(), host.size()});
+    return constant(detail::shape_of(host), {host.data(), host.size()});
   }
 
   /// A parameter of the bound model.
@@ -179,17 +156,17 @@ class Tape {
 
   /// Keeps how a variable's rows came about for as long as its arrays.
   const detail::SharedRows<B>* keep(const detail::SharedRows<B>& shared) {
-    return &room().shared_rows.emplace_back(shared);
+    return &arena().shared_rows.emplace_back(shared);
   }
 
-  /// Uninitialised room for row numbers or ids that lives as long as the tape's arrays.
-  Index* index_room(std::size_t count) { return room().lists.room(count); }
+  /// Uninitialised row numbers or ids that live as long as the tape's arrays.
+  Index* allocate_indices(std::size_t count) { return arena().lists.allocate(count); }
   /// A device copy of row numbers or ids that lives as long as the tape's arrays.
-  const Index* keep(std::span<const Index> host) { return room().lists.keep(host); }
+  const Index* keep(std::span<const Index> host) { return arena().lists.keep(host); }
   /// The same, but nothing may read the copy before `send`, which makes those of all that was staged: one
   /// transfer to a device for many arrays.
-  const Index* stage(std::span<const Index> host) { return room().lists.stage(host); }
-  void send() { room().lists.send(); }
+  const Index* stage(std::span<const Index> host) { return arena().lists.stage(host); }
+  void send() { arena().lists.send(); }
 
   /// Leaves an adjoint, `void(Gradients<B>&)`; dropped at once where the tape does not record or no argument
   /// has a gradient.
@@ -252,8 +229,7 @@ class Tape {
     if (checks_) checks_->fills(result.array);
     const auto& array = arrays_[result.array];
     if (array.slot != detail::no_slot) arrays_.slot(array.slot).kept = true;  // read from outside
-    if (result.size() != array.size) return arrays_.gradient(result.array) + offset(result);
-    return stored(result);
+    return arrays_.is_whole(result) ? arrays_.stored(result) : arrays_.gradient(result);
   }
 
   /// The gradient of a variable on the device, for whoever reads it after `backward`.
@@ -262,7 +238,7 @@ class Tape {
     if (array.slot != detail::no_slot && !arrays_.slot(array.slot).kept)
       fail("gradient", "a variable whose gradient is kept", "one of a step of a loop",
            "read it outside of the loop, or ask for that of something outside");
-    return arrays_.gradient(v.array) + offset(v);
+    return arrays_.gradient(v);
   }
 
   /// Plays all adjoints in reverse order, then adds up what weights get.
@@ -277,11 +253,10 @@ class Tape {
     if (std::exchange(played_, true) && gave_away_)
       fail("backward", "a tape that was not played before", "one whose adjoints have written over values",
            "record it again, or make results with Result::kept");
-    Gradients<B> gradients(*this);
     for (std::size_t i = adjoints_.size(); i-- > 0;) {
       if (checks_) checks_->before(i);
-      adjoints_.play(i, gradients);
-      nowhere_.reset();
+      adjoints_.play(i, gradients_);
+      gradients_.forget_constants();
       if (checks_) checks_->after(i);
     }
     if (checks_) checks_->end(arrays_);
@@ -309,7 +284,7 @@ class Tape {
     operation_ = 0;
     if (checks_) checks_->clear();
     bool moved = all_.reset();
-    for (Room& some : alternate_) moved = some.reset() || moved;
+    for (auto& some : alternate_) moved = some.reset() || moved;
     moved = arrays_.reset() || moved;
     return adjoints_.reset() || moved;
   }
@@ -317,8 +292,6 @@ class Tape {
   std::size_t length() const { return adjoints_.size(); }
 
  private:
-  template <Backend>
-  friend class Gradients;
   template <Backend>
   friend class Loop;
   template <Backend>
@@ -332,20 +305,8 @@ class Tape {
 
   // --- arrays
 
-  /// What is given back together.
-  struct Room {
-    detail::Arena<typename B::template Storage<Scalar>> values;
-    detail::IndexLists<B> lists;
-    std::deque<detail::SharedRows<B>> shared_rows;  // variables point into it
-
-    bool reset() {
-      shared_rows.clear();
-      const bool moved = values.reset();
-      return lists.reset() || moved;
-    }
-  };
-  /// Two steps of an open loop have rooms of their own; all else shares one.
-  Room& room() {
+  /// Two steps of an open loop have arenas of their own; all else shares one.
+  detail::TapeArena<B>& arena() {
     return loops_.in_open_step() ? alternate_[static_cast<std::size_t>(loops_.step()) % 2] : all_;
   }
 
@@ -357,7 +318,7 @@ class Tape {
       v.value = place.value;
       slot = place.slot;
     } else {
-      v.value = room().values.allocate(shape.size());
+      v.value = arena().values.allocate(shape.size());
     }
     if (with_gradient)
       v.array = arrays_.add({.value = v.value, .size = shape.size(), .slot = slot, .step = loops_.step()});
@@ -400,7 +361,7 @@ class Tape {
     for (const auto& named : operation.arguments) {
       const Variable<B>& v = *named;
       if (!v.has_gradient()) continue;
-      if (!arrays_[v.array].overlaps_taken(v.value, v.size()))
+      if (!arrays_.was_taken(v))
         arrays_.note_reader(v.array, loops_.number(), loops_.step());
       else if (given_to_another(v))
         fail(operation.name, "an argument that is its to read", "one that was given to another operation",
@@ -421,62 +382,9 @@ class Tape {
 
   /// Whether another operation than the one that is being recorded has taken v over.
   bool given_to_another(const Variable<B>& v) const {
-    const auto& array = arrays_[v.array];
-    return array.overlaps_taken(v.value, v.size()) && array.taker != operation_;
+    return arrays_.was_taken(v) && arrays_[v.array].taker != operation_;
   }
 
-  // --- gradients, for Gradients
-
-  std::size_t offset(const Variable<B>& v) const {
-    return static_cast<std::size_t>(v.value - arrays_[v.array].value);
-  }
-
-  const Scalar* read_gradient(const Variable<B>& y) {
-    if (checks_) checks_->reads(y.array);
-    return arrays_.gradient(y.array) + offset(y);
-  }
-  Scalar* add_gradient(const Variable<B>& x) {
-    if (!x.has_gradient()) return nowhere(x.size());
-    require_own(x);
-    return arrays_.gradient(x.array) + offset(x);
-  }
-  typename Gradients<B>::Target gradient_target(const Variable<B>& x) {
-    if (!x.has_gradient()) return {nowhere(x.size()), true};
-    require_own(x);
-    if (arrays_.filled(x.array) || arrays_.parts_filled(x.array) || x.size() != arrays_[x.array].size)
-      return {arrays_.gradient(x.array) + offset(x), false};
-    arrays_.set_filled(x.array);
-    return {arrays_.place(x.array), true};
-  }
-  Scalar* store_gradient(const Variable<B>& x) {
-    if (!x.has_gradient()) return x.value;  // a constant's memory was taken all the same
-    if (!arrays_[x.array].overlaps_taken(x.value, x.size()))
-      fail("Gradients::in_place", "an argument that was taken with Tape::take", "another one");
-    if (checks_) checks_->fills(x.array);
-    return stored(x);
-  }
-  Scalar* stored(const Variable<B>& x) {
-    arrays_.set_filled(x.array);
-    return arrays_.place(x.array) + offset(x);
-  }
-  void require_own(const Variable<B>& x) {
-    if (arrays_[x.array].overlaps_taken(x.value, x.size()))
-      fail("Gradients::to", "an argument that keeps its value", "one that was taken", "use in_place()");
-    if (checks_) checks_->fills(x.array);
-  }
-  /// Room for what nobody reads, until the adjoint ends.
-  Scalar* nowhere(std::size_t n) { return nowhere_.allocate(n); }
-
-  template <class A>
-  static Shape shape_of(const A& host) {
-    const auto& s = host.shape();
-    if constexpr (std::tuple_size_v<std::decay_t<decltype(s)>> == 1)
-      return {s[0]};
-    else if constexpr (std::tuple_size_v<std::decay_t<decltype(s)>> == 2)
-      return {s[0], s[1]};
-    else
-      return {s[0], s[1], s[2]};
-  }
   Variable<B> filled(Variable<B> v, std::span<const Scalar> host) {
     detail::require_equal("Tape", "numbers for " + v.shape.text() + ":", v.size(), host.size());
     B::upload(host.data(), host.size(), v.value);
@@ -488,9 +396,10 @@ class Tape {
   bool recording_;
   std::unique_ptr<detail::TapeChecks<B>> checks_;
   detail::BoundWeights<B> weights_;
-  Room all_;
-  std::array<Room, 2> alternate_;
+  detail::TapeArena<B> all_;
+  std::array<detail::TapeArena<B>, 2> alternate_;
   detail::Arrays<B> arrays_;
+  Gradients<B> gradients_{arrays_, checks_.get()};
   detail::Loops<B> loops_;
   detail::Adjoints<B> adjoints_;
   detail::WeightUses<B> uses_;
@@ -498,23 +407,9 @@ class Tape {
   std::vector<BoundParameter> parameters_;
   ArrayId block_ = detail::no_array;  // of which the parameters are parts
   Numbers scratch_;
-  detail::Arena<Numbers> nowhere_;
   bool gave_away_ = false;  // whether arrays were taken over
   bool played_ = false;
   std::size_t operation_ = 0;  // number of the one that is being recorded
 };
-
-/// A host copy of a variable's value, with the rank that the caller names.
-template <std::size_t Rank, Backend B>
-Array<typename B::Scalar, Rank> value(const Variable<B>& v) {
-  return detail::host_copy<Rank, B>(v.value, v.shape);
-}
-
-/// A host copy of a variable's gradient after `backward`. Inside of loops those of most arrays are gone then.
-template <std::size_t Rank, Backend B>
-Array<typename B::Scalar, Rank> gradient(const Variable<B>& v) {
-  if (!v.has_gradient()) fail("gradient", "a variable with a gradient", "a constant");
-  return detail::host_copy<Rank, B>(v.tape->gradient_of(v), v.shape);
-}
 
 }  // namespace bahdanau

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include <bahdanau/autograd/arena.hpp>
 #include <bahdanau/autograd/arrays.hpp>
 
 namespace bahdanau::detail {
@@ -30,7 +31,7 @@ class Workspace {
   /// there is not as much left. Threads may ask at the same time.
   T* take(std::size_t n) {
     const std::lock_guard lock(mutex_);
-    const std::size_t needed = round_up(n);
+    const std::size_t needed = whole_lines<T>(n);
     if (end_ - used_ < needed) return nullptr;
     used_ += needed;
     return begin_ + used_ - needed;
@@ -39,15 +40,14 @@ class Workspace {
   /// Cuts what lies between the first `reserved` elements and `limit` into equal shares, which last until
   /// `forward` begins. Behind the limit nobody gets anything.
   void share(std::size_t reserved, std::size_t limit, std::size_t count) {
-    limit = limit / step * step;
-    end_ = reserved < limit ? round_up(reserved) : limit;
-    each_ = (limit - end_) / count / step * step;
+    limit = limit / line * line;
+    end_ = reserved < limit ? whole_lines<T>(reserved) : limit;
+    each_ = (limit - end_) / count / line * line;
   }
   Share<T> share_of(std::size_t i) const { return {begin_ + end_ + i * each_, each_}; }
 
  private:
-  static constexpr std::size_t step = 64 / sizeof(T);
-  static constexpr std::size_t round_up(std::size_t n) { return (n + step - 1) / step * step; }
+  static constexpr std::size_t line = line_elements<T>;
 
   T* begin_;
   std::size_t end_, size_, used_ = 0, each_ = 0;

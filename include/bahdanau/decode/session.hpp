@@ -114,12 +114,12 @@ class DecodingSession {
     const std::size_t found = outputs.rows() * count_;
     const std::size_t size =
         found + weights.size() + (found * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
-    Scalar* room = tape.constant({size}).value;
-    Scalar* numbers = room + found + weights.size();
-    model_->decoder_network().best(outputs, count_, room, reinterpret_cast<Index*>(numbers));
-    B::copy(weights.value, weights.size(), room + found);
+    Scalar* packed = tape.constant({size}).value;
+    Scalar* numbers = packed + found + weights.size();
+    model_->decoder_network().best(outputs, count_, packed, reinterpret_cast<Index*>(numbers));
+    B::copy(weights.value, weights.size(), packed + found);
     fetched_.resize(size);
-    B::download(room, size, fetched_.data());
+    B::download(packed, size, fetched_.data());
     weights_ = fetched_.data() + found;
     next_.resize(found);
     std::memcpy(next_.data(), weights_ + weights.size(), found * sizeof(Index));

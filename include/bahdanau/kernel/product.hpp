@@ -41,40 +41,45 @@ class Panels {
     return (n + columns - 1) / columns * columns * k;
   }
 
+  /// Lays B = op(b) out.
+  static void pack(Transpose op, std::size_t k, std::size_t n, const T* b, std::size_t ldb, T* panels) {
+    if (op == Transpose::no)
+      return pack_each(
+          k, n, [=](std::size_t p) { return b + p * ldb; }, panels);
+    const std::size_t whole = n / columns * columns;
+    if (whole > 0) dispatch(TransposedCopy{k, whole, b, ldb, panels});
+    if (whole == n) return;
+    T* last = panels + whole * k;
+    std::fill_n(last, k * columns, T(0));
+    for (std::size_t j = whole; j < n; ++j)
+      for (std::size_t p = 0; p < k; ++p) last[p * columns + j - whole] = b[j * ldb + p];
+  }
+
   /// Lays B out, row p of which is row `rows[p]` of b.
   template <class Index>
   static void pack_rows(std::size_t k, std::size_t n, const T* b, std::size_t ldb, const Index* rows,
                         T* panels) {
-    const std::size_t whole = n / columns * columns;
-    if (whole > 0) dispatch(RowCopy<Index>{k, whole, b, ldb, rows, panels});
-    if (whole == n) return;
-    T* last = panels + whole * k;
-    std::fill_n(last, k * columns, T(0));
-    for (std::size_t p = 0; p < k; ++p)
-      std::copy_n(b + static_cast<std::size_t>(rows[p]) * ldb + whole, n - whole, last + p * columns);
-  }
-
-  /// Lays B = op(b) out.
-  static void pack(Transpose op, std::size_t k, std::size_t n, const T* b, std::size_t ldb, T* panels) {
-    const std::size_t whole = n / columns * columns;
-    if (whole > 0 && op == Transpose::no) dispatch(Copy{k, whole, b, ldb, panels});
-    if (whole > 0 && op == Transpose::yes) dispatch(TransposedCopy{k, whole, b, ldb, panels});
-    if (whole == n) return;
-    T* last = panels + whole * k;
-    std::fill_n(last, k * columns, T(0));
-    if (op == Transpose::no)
-      for (std::size_t p = 0; p < k; ++p) std::copy_n(b + p * ldb + whole, n - whole, last + p * columns);
-    else
-      for (std::size_t j = whole; j < n; ++j)
-        for (std::size_t p = 0; p < k; ++p) last[p * columns + j - whole] = b[j * ldb + p];
+    pack_each(
+        k, n, [=](std::size_t p) { return b + static_cast<std::size_t>(rows[p]) * ldb; }, panels);
   }
 
  private:
-  /// Whole panels of B = b. A few rows at a time: whole rows would be as many streams as there are panels.
+  /// Lays B out, row p of which begins at `row(p)`.
+  template <class Row>
+  static void pack_each(std::size_t k, std::size_t n, Row row, T* panels) {
+    const std::size_t whole = n / columns * columns;
+    if (whole > 0) dispatch(Copy<Row>{k, whole, row, panels});
+    if (whole == n) return;
+    T* last = panels + whole * k;
+    std::fill_n(last, k * columns, T(0));
+    for (std::size_t p = 0; p < k; ++p) std::copy_n(row(p) + whole, n - whole, last + p * columns);
+  }
+
+  /// Whole panels of B. A few rows at a time: whole rows would be as many streams as there are panels.
+  template <class Row>
   struct Copy {
     std::size_t k, n;
-    const T* b;
-    std::size_t ldb;
+    Row row;
     T* panels;
     template <class Level>
     void operator()(Level) const {
@@ -82,22 +87,7 @@ class Panels {
       for (std::size_t first = 0; first < k; first += some)
         for (std::size_t j = 0; j < n; j += columns)
           for (std::size_t p = first; p < std::min(first + some, k); ++p)
-            copy<Level, columns>(b + p * ldb + j, panels + j * k + p * columns);
-    }
-  };
-
-  template <class Index>
-  struct RowCopy {
-    std::size_t k, n;
-    const T* b;
-    std::size_t ldb;
-    const Index* rows;
-    T* panels;
-    template <class Level>
-    void operator()(Level) const {
-      for (std::size_t p = 0; p < k; ++p)
-        for (std::size_t j = 0; j < n; j += columns)
-          copy<Level, columns>(b + static_cast<std::size_t>(rows[p]) * ldb + j, panels + j * k + p * columns);
+            copy<Level, columns>(row(p) + j, panels + j * k + p * columns);
     }
   };
 

@@ -87,41 +87,40 @@ class Trainer<Model, Optimizer> {
 
  private:
   template <class Data>
-  TrainingReport run(const Data& corpus, const Data* validation) {
+  TrainingReport run(const Data& data, const Data* validation) {
     static_assert(
         TrainingData<Data, typename Model::Batch>,
         "bahdanau: Trainer::fit needs a Corpus, or data with size(), make_batch(data, examples) that "
         "gives the model's Batch, length_of(data, i) and fingerprint(data); see TrainingData in "
         "train/trainable.hpp");
-    if (corpus.size() == 0) fail("Trainer::fit", "data with examples", "none");
+    if (data.size() == 0) fail("Trainer::fit", "data with examples", "none");
     training_.require_same_sizes("Trainer::fit");
-    require_vocabulary(corpus);
+    require_vocabulary(data);
     if (validation) require_vocabulary(*validation);
     state_ = {};
-    state_.settings = detail::training_settings(*model_, training_.optimizer(), options_, corpus, validation);
+    state_.settings = detail::training_settings(*model_, training_.optimizer(), options_, data, validation);
     stop_ = false;
     copy_weights(good_);
     copy_weights(best_);
     if (!options_.checkpoint.empty()) {
       std::error_code unknown;  // a name that is too long, say: the file below says so
-      if (options_.resume && std::filesystem::exists(options_.checkpoint, unknown))
-        restore(corpus, validation);
+      if (options_.resume && std::filesystem::exists(options_.checkpoint, unknown)) restore(data, validation);
       const AtomicFile place(options_.checkpoint);  // given up again: a place that is none is an error now
     }
     stop_ = out_of_patience(validation != nullptr);  // a checkpoint may be that of the last epoch
     detail::ProgressDisplay display(options_.progress, options_.epochs, state_.epoch + 1);
-    describe_data(corpus, validation, display);
+    describe_data(data, validation, display);
     detail::Divergence divergence(loss_of_guessing());
     for (const EpochReport& report : state_.report.epochs) watch(divergence, report, nullptr);
     while (state_.epoch < options_.epochs && !stop_) {
-      EpochReport report = train_epoch(corpus, validation, display);
+      EpochReport report = train_epoch(data, validation, display);
       if (validation && !state_.report.interrupted) report.validation = evaluate(*validation);
       if (state_.report.interrupted) {
         require_finite_weights(this_batch());
         if (!options_.checkpoint.empty()) save(validation != nullptr, display);
         break;
       }
-      require_sound(report, corpus);
+      require_sound(report, data);
       finish_epoch(report, validation != nullptr);
       display.epoch(report);
       watch(divergence, report, &display);
@@ -142,10 +141,10 @@ class Trainer<Model, Optimizer> {
 
   /// Once at the start: what is in the data that nobody may have wanted.
   template <class Data>
-  void describe_data(const Data& corpus, const Data* validation, detail::ProgressDisplay& display) {
+  void describe_data(const Data& data, const Data* validation, detail::ProgressDisplay& display) {
     if (options_.progress != Progress::silent)
       if (const auto what = detail::build_warning<detail::optimised>()) display.warn(*what);
-    if constexpr (std::is_same_v<Data, Corpus>) describe_text(corpus, validation, display);
+    if constexpr (std::is_same_v<Data, Corpus>) describe_text(data, validation, display);
   }
   void describe_text(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
     TrainingReport& report = state_.report;
@@ -190,16 +189,16 @@ class Trainer<Model, Optimizer> {
   }
 
   template <class Data>
-  EpochReport train_epoch(const Data& corpus, const Data* validation, detail::ProgressDisplay& display) {
+  EpochReport train_epoch(const Data& data, const Data* validation, detail::ProgressDisplay& display) {
     using Clock = std::chrono::steady_clock;
-    const EpochPlan plan(corpus, options_.batch, options_.grouping,
+    const EpochPlan plan(data, options_.batch, options_.grouping,
                          random::key_of(options_.seed, random::Stream::shuffling).derive(state_.epoch));
     EpochReport report{.epoch = state_.epoch + 1};
     const auto start = Clock::now();
     const double before = state_.seconds;
     for (; state_.batch < plan.batches();) {
       training_.scale_rate(state_.schedule.at(options_.schedule, training_.optimizer_state().steps));
-      const Loss loss = training_.loss(make_batch(corpus, plan.pairs(state_.batch)));
+      const Loss loss = training_.loss(make_batch(data, plan.pairs(state_.batch)));
       if (!std::isfinite(loss.sum)) give_up(this_batch(), "a finite loss", loss.sum);
       training_.backward();
       try {
@@ -269,7 +268,7 @@ class Trainer<Model, Optimizer> {
   /// Throws, with the last good weights in the model, unless an epoch has ended well. Without a validation
   /// set a few pairs stand for all: weights can be finite, and too large to give a finite loss.
   template <class Data>
-  void require_sound(const EpochReport& report, const Data& corpus) {
+  void require_sound(const EpochReport& report, const Data& data) {
     const std::string where = "training, end of epoch " + detail::text(report.epoch);
     require_finite_weights(where);
     if (report.validation) {
@@ -279,9 +278,9 @@ class Trainer<Model, Optimizer> {
     }
     constexpr std::size_t few = 16;
     std::vector<std::size_t> pairs;
-    const std::size_t apart = (corpus.size() + few - 1) / few;
-    for (std::size_t i = 0; i < corpus.size(); i += apart) pairs.push_back(i);
-    const Loss loss = training_.evaluate(make_batch(corpus, pairs));
+    const std::size_t apart = (data.size() + few - 1) / few;
+    for (std::size_t i = 0; i < data.size(); i += apart) pairs.push_back(i);
+    const Loss loss = training_.evaluate(make_batch(data, pairs));
     if (!std::isfinite(loss.sum)) give_up(where, "a finite loss", loss.sum);
   }
 
@@ -310,9 +309,9 @@ class Trainer<Model, Optimizer> {
   void copy_weights(ParameterBlock<Backend>& to) const { to = model_->weights(); }
 
   template <class Data>
-  void require_vocabulary(const Data& corpus) const {
+  void require_vocabulary(const Data& data) const {
     if constexpr (std::is_same_v<Data, Corpus> && requires { model_->vocabularies(); })
-      if (!(corpus.vocabularies() == model_->vocabularies()))
+      if (!(data.vocabularies() == model_->vocabularies()))
         fail("Trainer", "a corpus with the model's vocabularies", "a corpus with others",
              "read it with Corpus::read(path, model.vocabularies())");
   }
@@ -357,10 +356,10 @@ class Trainer<Model, Optimizer> {
     saved_ = std::chrono::steady_clock::now();
   }
   template <class Data>
-  void restore(const Data& corpus, const Data* validation) {
+  void restore(const Data& data, const Data* validation) {
     const auto check = [&](const CheckpointState& state) {
-      const std::size_t batches = (corpus.size() - 1) / options_.batch + 1;  // a corpus has pairs
-      if (state.batch > batches)  // an epoch would pass without any
+      const std::size_t batches = (data.size() - 1) / options_.batch + 1;  // there are examples
+      if (state.batch > batches)                                           // an epoch would pass without any
         fail(options_.checkpoint.string(), "at most the " + detail::text(batches) + " batches of an epoch",
              detail::text(state.batch));
       if (const std::uint64_t begun = state.epoch + (state.batch > 0 ? 1 : 0); begun > options_.epochs)

@@ -122,7 +122,7 @@ void best_of_rows(const Variable<B>& x, std::size_t count, typename B::Scalar* l
 /// The same in new arrays on the tape.
 template <Backend B>
 Best<B> best_of_rows(const Variable<B>& x, std::size_t count) {
-  const Best<B> best{x.tape->constant({x.rows(), count}), x.tape->index_room(x.rows() * count)};
+  const Best<B> best{x.tape->constant({x.rows(), count}), x.tape->allocate_indices(x.rows() * count)};
   best_of_rows(x, count, best.log_probs.value, best.columns);
   return best;
 }

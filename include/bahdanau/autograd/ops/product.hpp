@@ -97,10 +97,10 @@ template <Backend B>
 void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
               Addend<typename B::Scalar> addend, typename B::Scalar* y, std::size_t stride) {
   using T = typename B::Scalar;
-  if constexpr (PackingBackend<B>)
-    if (B::packs())
-      return B::gemm_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend.data,
-                          addend.stride, y, stride);
+  using Packed = PackedProducts<B>;
+  if (Packed::packs())
+    return Packed::multiply_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend.data,
+                                 addend.stride, y, stride);
   if (addend.data != nullptr && addend.data != y)
     B::for_rows(x.rows, FillRow<T>{y, addend.data, w.n, stride});
   B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
@@ -113,19 +113,18 @@ void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x
 template <Backend B>
 void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
                      Addend<typename B::Scalar> addend, typename B::Scalar* y) {
-  if constexpr (PackingBackend<B>) {
-    constexpr std::size_t many_rows = 256, deep = 128;
-    const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
-    if (const auto* packed = B::packs() && !once ? tape.weights().packed(w) : nullptr) {
-      if (!tape.weights().has_helpers())
-        return B::gemm_packed(x.rows, w.n, w.k, x.data, x.stride, packed, addend.data, addend.stride, y, w.n);
-      return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
-        B::gemm_packed(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
+  using Packed = PackedProducts<B>;
+  constexpr std::size_t many_rows = 256, deep = 128;
+  const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
+  if (const auto* packed = Packed::packs() && !once ? tape.weights().packed(w) : nullptr) {
+    if (!tape.weights().has_helpers())
+      return Packed::multiply(x.rows, w.n, w.k, x.data, x.stride, packed, addend.data, addend.stride, y, w.n);
+    return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
+      Packed::multiply(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
                        addend.data ? addend.data + first : nullptr, addend.stride, y + first, w.n);
-      });
-    }
+    });
   }
-  if (!PackedProducts<B>::packs() && !SpreadingBackend<B> && !tape.recording())
+  if (!Packed::packs() && !SpreadingBackend<B> && !tape.recording())
     return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
       const WeightMatrix<B> part{w.data + (w.op == Transpose::yes ? first * w.stride : first), w.k, count,
                                  w.stride, w.op};

@@ -85,7 +85,8 @@ TEST_CASE("in a new process: threads are kept where the program asks for it", "[
   CHECK(openblas_get_num_threads() == own);
 }
 
-TEST_CASE("the first product sets OpenBLAS to one thread, unless its threads are to be kept", "[blas][process]") {
+TEST_CASE("the first product sets OpenBLAS to one thread, unless its threads are to be kept",
+          "[blas][process]") {
   CHECK(run_alone("blas_first_product") == 0);
   CHECK(run_alone("blas_keep_threads") == 0);
 }

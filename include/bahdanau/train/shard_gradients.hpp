@@ -53,9 +53,7 @@ class ShardGradients {
   void clear() { shards_.clear(); }
 
   /// One more shard, whose adjoints were played.
-  void add(const Tape<B>& tape) {
-    add({tape.sums().products, tape.sums().rows, tape.sums().added});
-  }
+  void add(const Tape<B>& tape) { add({tape.sums().products, tape.sums().rows, tape.sums().added}); }
   struct Shard {
     std::span<const WeightGradient<B>> products;
     std::span<const RowGradient<B>> rows;

@@ -57,12 +57,12 @@ class Tagger : public bd::Parameterized<B> {
       ids.push_back(batch.tokens[rows.first + row][t]);
       labels.push_back(batch.tags[rows.first + row][t]);
     });
-    const auto turned = [&](const bd::Variable<B>& v) {
+    const auto reversed = [&](const bd::Variable<B>& v) {
       return gather_rows(v, std::span<const bd::Index>(reversal));
     };
     const auto x = gather_rows(tape[embedding_], std::span<const bd::Index>(ids));  // [tokens, width]
     const auto left = bd::run_layer<Cell, B>(forward_, width_, x, packing).outputs;
-    const auto right = turned(bd::run_layer<Cell, B>(backward_, width_, turned(x), packing).outputs);
+    const auto right = reversed(bd::run_layer<Cell, B>(backward_, width_, reversed(x), packing).outputs);
     return bd::Classification<B>{bd::concat_columns<B>({left, right}), dense_, labels};
   }
 

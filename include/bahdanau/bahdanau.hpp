@@ -29,6 +29,8 @@
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/model/hidden_readouts.hpp>
+#include <bahdanau/model/step_then_attend.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>

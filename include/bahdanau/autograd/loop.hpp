@@ -78,16 +78,12 @@ class Loop {
     const auto step = static_cast<std::size_t>(loop_->step), rows = loop_->rows.count(step);
     detail::require_shape("Loop::carry_on", "a state", Shape{rows, state.width}, next.shape);
     Variable<B> after = next;
-    if (next.value != loop_->place(state, loop_->step)) {
-      if (state.made < loop_->step) {
-        after = tape_->state_at(state, loop_->step, rows);
-        B::copy(next.value, next.size(), after.value);
-        tape_->record({"Loop::carry_on", {next}, {after}}, [=](Gradients<B>& d) {
-          detail::add_elements<B>(after.size(), d.of(after), d.to(next));
-        });
-      } else {
-        state.apart = true;  // what the step has made on the way is in its place
-      }
+    // Where something that the step has made on the way is in its place, the state stays where it is.
+    if (next.value != loop_->place(state, loop_->step) && state.made < loop_->step) {
+      after = tape_->state_at(state, loop_->step, rows);
+      B::copy(next.value, next.size(), after.value);
+      tape_->record({"Loop::carry_on", {next}, {after}},
+                    [=](Gradients<B>& d) { detail::add_elements<B>(after.size(), d.of(after), d.to(next)); });
     }
     loop_->states[step * loop_->carried.size() + k] = after;
     return after;
@@ -102,22 +98,34 @@ class Loop {
   Variable<B> all(std::size_t k) {
     end();
     require_state("Loop::all", k);
-    const auto& state = loop_->carried[k];
-    std::vector<Variable<B>> parts;
+    std::vector<Variable<B>> states;
     for (std::size_t t = 0; t < loop_->rows.steps(); ++t) {
       const std::size_t at = t * loop_->carried.size() + k;
       if (at >= loop_->states.size() || loop_->states[at].tape == nullptr)
         fail("Loop::all", "a state after each of the " + detail::text(loop_->rows.steps()) + " steps",
              "none after step " + detail::text(t), "call step() and carry_on() for each");
-      if (state.apart) parts.push_back(loop_->states[at]);
+      states.push_back(loop_->states[at]);
     }
-    if (state.apart) return concat_rows<B>(parts);
-    Variable<B> v{tape_, state.value, {loop_->rows.total(), state.width}};
+    return all(std::span<const Variable<B>>(states));
+  }
+
+  /// An array of each step, [rows, width], as one. Those that lie behind one another, as the k-th array of
+  /// each step does, are not copied.
+  Variable<B> all(std::span<const Variable<B>> parts) {
+    end();
+    detail::require_equal("Loop::all", "arrays, one a step:", loop_->rows.steps(), parts.size());
+    if (!lie_together(parts)) return concat_rows<B>(parts);
+    const Variable<B>& first = parts[0];
+    Variable<B> v{tape_, first.value, {0, first.cols()}};
+    std::size_t rows = 0;
+    for (const Variable<B>& part : parts) rows += part.rows();
+    v.shape = {rows, first.cols()};
     if (tape_->recording()) {
       using Array = detail::TapeArray<typename B::Scalar>;
-      tape_->arrays_.slot(state.slot).kept = true;
-      v.array = tape_->arrays_.add(
-          {.value = v.value, .size = v.size(), .slot = state.slot, .step = Array::all_steps});
+      const std::uint32_t slot = tape_->arrays_[first.array].slot;
+      tape_->arrays_.slot(slot).kept = true;
+      v.array =
+          tape_->arrays_.add({.value = v.value, .size = v.size(), .slot = slot, .step = Array::all_steps});
     }
     return v;
   }
@@ -139,6 +147,25 @@ class Loop {
     loop_->carried.push_back(state);
     return tape_->state_at(loop_->carried.back(), -1, rows.count(0));
   }
+  /// Whether these are all the rows of a slot, step after step.
+  bool lie_together(std::span<const Variable<B>> parts) const {
+    const typename B::Scalar* next = parts[0].value;
+    std::uint32_t slot = detail::no_slot;
+    for (std::size_t t = 0; t < parts.size(); ++t) {
+      const Variable<B>& part = parts[t];
+      if (part.value != next || part.cols() != parts[0].cols()) return false;
+      next += part.size();
+      if (!tape_->recording()) continue;
+      if (!part.has_gradient()) return false;
+      const auto& array = tape_->arrays_[part.array];
+      if (array.slot == detail::no_slot || array.step != static_cast<std::int32_t>(t)) return false;
+      if (array.value != part.value || array.size != part.size() || array.taken != nullptr) return false;
+      if (t > 0 && array.slot != slot) return false;
+      slot = array.slot;
+    }
+    return slot == detail::no_slot || tape_->arrays_.slot(slot).value == parts[0].value;
+  }
+
   void require_state(std::string_view where, std::size_t k) const {
     if (k >= loop_->carried.size())
       fail(where, "one of " + detail::text(loop_->carried.size()) + " states", "number " + detail::text(k));

@@ -65,7 +65,6 @@ struct LoopRecord {
     std::size_t width = 0;
     std::uint32_t slot = no_slot;
     std::int32_t made = -1;  // the last step whose place was given to somebody
-    bool apart = false;      // whether the state after some step is not in its place
   };
 
   StepStarts rows, pairs;

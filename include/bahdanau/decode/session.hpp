@@ -21,6 +21,8 @@ class DecodingSession {
   using B = typename Model::Backend;
   using C = typename Model::Cell;
   using Scalar = typename Model::Scalar;
+  using State = typename Model::DecoderNetwork::template State<B>;
+  static constexpr bool attends_first = Model::Decoder::attends_before_step;
 
   /// Whether several rows may continue one. It decides how sums are put together, and so their last bits: one
   /// search must not do it now this way and now that, as its batch happens to be.
@@ -36,9 +38,18 @@ class DecodingSession {
     source.check("translate", model.vocabularies().source.size());
     model.encoder_network().run(tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
     require_sentence_keys("translate", encoding_, source.rows());
-    memory_ = model.decoder_network().remember(encoding_.outputs);
-    states_ = encoding_.last;
+    const auto& decoder = model.decoder_network();
+    memory_ = decoder.remember(encoding_.outputs, encoding_.summed());
     first_rows_.assign(encoding_.packing.rank().begin(), encoding_.packing.rank().end());
+    SpanView<B> spans{};
+    if constexpr (StatefulScore<typename Model::Score, B>) {  // in the order of the encoder's rows
+      for (const Index sentence : encoding_.packing.order()) add_query(static_cast<std::size_t>(sentence));
+      spans_.assign(tape_, begin_, length_);
+      tape_.send();
+      spans = spans_.view();
+      length_of_row_ = length_;
+    }
+    state_ = decoder.template start<B>(tape_, encoding_.last, spans);
     loop_.emplace(tape_);
   }
 
@@ -57,18 +68,30 @@ class DecodingSession {
     spans_.assign(tape, begin_, length_);
     const Index* from = tape.stage(rows_);
     const Index* ids = tape.stage(tokens);
-    const Continued continued{branching_ ? tape.stage(state_of_row_) : nullptr, parents.size()};
+    const Index* state_of_row = branching_ ? tape.stage(state_of_row_) : nullptr;
+    const PairLists pairs = stage_pairs();
     tape.send();
-    for (auto& layer : states_)
-      for (auto& part : layer) part = gather_rows(part, from, rows_.size());
+    state_.each_row([&](Variable<B>& v) {
+      v = gather_rows(v, from, rows_.size());
+      if (branching_ && !attends_first) v = share_rows(v, state_of_row, parents.size());
+    });
+    state_.each_pair([&](Variable<B>& v) { v = gather_pairs(v, pairs.before, pairs_before_.size()); });
     const auto& decoder = model_->decoder_network();
-    const Variable<B> embedded = decoder.embed_again(tape, tokens, ids);
-    const Variable<B> weights =
-        decoder.step(memory_, spans_.view(), embedded, states_, {}, nullptr, continued);
+    const auto stepped =
+        decoder.step(memory_, spans_.view(), decoder.tokens(tape, ids, tokens.size(), tokens), state_,
+                     {attends_first ? state_of_row : nullptr, parents.size()});
+    if (branching_ && attends_first) {  // the decoder has shared its own arrays
+      if constexpr (requires { state_.score.each_row([](Variable<B>&) {}); })
+        state_.score.each_row([&](Variable<B>& v) { v = gather_rows(v, state_of_row, parents.size()); });
+      state_.each_pair([&](Variable<B>& v) { v = gather_pairs(v, pairs.after, pairs_after_.size()); });
+    }
     count_ = count;
-    fetch(tape, hidden(states_.back()), weights);
+    fetch(tape, stepped.features, stepped.attention);
     offsets_.assign(1, 0);
     for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
+    length_of_row_.clear();
+    for (const Index sentence : sentences)
+      length_of_row_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
   }
 
   /// The best tokens to follow a row, best first, and ln p of each.
@@ -78,8 +101,8 @@ class DecodingSession {
   }
   /// The attention of the last step in a row.
   std::span<const Scalar> attention(std::size_t row) const {
-    const auto state = static_cast<std::size_t>(state_of_row_[row]);
-    return {weights_ + offsets_[state], offsets_[state + 1] - offsets_[state]};
+    const std::size_t query = attends_first ? static_cast<std::size_t>(state_of_row_[row]) : row;
+    return {weights_ + offsets_[query], offsets_[query + 1] - offsets_[query]};
   }
 
  private:
@@ -100,12 +123,42 @@ class DecodingSession {
         state = static_cast<Index>(rows_.size());
         // Encoders keep their rows in an order of their own.
         rows_.push_back(started_ ? parents[r] : first_rows_[parent]);
-        begin_.push_back(encoding_.begin[sentence]);
-        length_.push_back(encoding_.length[sentence]);
+        if (attends_first) add_query(sentence);
       }
       state_of_row_.push_back(state);
+      if (!attends_first) add_query(sentence);
     }
     started_ = true;
+  }
+  void add_query(std::size_t sentence) {
+    begin_.push_back(encoding_.begin[sentence]);
+    length_.push_back(encoding_.length[sentence]);
+  }
+
+  /// For what the score carries a number a pair of: which pairs go into the step, and, where rows share
+  /// states, to which rows they go then.
+  struct PairLists {
+    const Index *before = nullptr, *after = nullptr;
+  };
+  PairLists stage_pairs() {
+    PairLists lists;
+    if constexpr (State::has_pairs) {
+      pairs_before_.clear();
+      if (attends_first) {
+        add_pairs(rows_, length_of_row_, pairs_before_);
+      } else {
+        std::vector<Index> from;
+        for (const Index state : state_of_row_) from.push_back(rows_[static_cast<std::size_t>(state)]);
+        add_pairs(from, length_of_row_, pairs_before_);
+      }
+      lists.before = tape_.stage(pairs_before_);
+      if (branching_ && attends_first) {
+        pairs_after_.clear();
+        add_pairs(state_of_row_, length_, pairs_after_);
+        lists.after = tape_.stage(pairs_after_);
+      }
+    }
+    return lists;
   }
 
   /// Brings the best tokens, ln p of each and the attention to the host, in one copy: scalars in which the
@@ -133,9 +186,10 @@ class DecodingSession {
   bool started_ = false;
   Encoding<C, B> encoding_;
   Memory<B> memory_;
-  std::vector<CellState<C, B>> states_;
+  State state_;
   Spans<B> spans_;
   std::vector<Index> first_rows_, rows_, begin_, length_, next_, state_of_parent_, state_of_row_;
+  std::vector<Index> length_of_row_, pairs_before_, pairs_after_;
   std::vector<Scalar> fetched_;
   const Scalar* weights_ = nullptr;  // in what was fetched
   std::vector<std::size_t> offsets_;

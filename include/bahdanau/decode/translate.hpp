@@ -255,9 +255,9 @@ std::vector<std::vector<Translation>> translate_nbest(const Model& model, const 
 namespace detail {
 
 /// `EncoderDecoder::translate`.
-template <class C, class S, class B, class E>
-struct TextDecoding<EncoderDecoder<C, S, B, E>> {
-  using Model = EncoderDecoder<C, S, B, E>;
+template <class... Policies>
+struct TextDecoding<EncoderDecoder<Policies...>> {
+  using Model = EncoderDecoder<Policies...>;
 
   template <class Options>
   static std::vector<Translation> all(const Model& model, std::span<const std::string_view> sentences,

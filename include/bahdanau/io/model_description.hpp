@@ -21,7 +21,11 @@ namespace bahdanau {
 struct ModelDescription {
   static constexpr std::string_view format = "bahdanau/1";
 
-  std::string cell, score, encoder;  // as the policies' `name`s
+  // What a model has where its file does not say: d2l's choices.
+  static constexpr std::string_view usual_decoder = "attend_then_step", usual_readout = "linear";
+
+  std::string cell, score, encoder = "unidirectional";  // as the policies' `name`s
+  std::string decoder{usual_decoder}, readout{usual_readout};
   Config config;
   Vocabularies vocabularies;
 
@@ -77,7 +81,6 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
          "the file was made by another version");
   ModelDescription d{.cell = {},
                      .score = {},
-                     .encoder = "unidirectional",
                      .config = {},
                      .vocabularies = {detail::read_vocabulary(file, "source_vocabulary"),
                                       detail::read_vocabulary(file, "target_vocabulary"),
@@ -92,6 +95,10 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
                {"layers", "a number", [&] { d.config.layers = in.whole(1, largest); }},
                {"dropout", "a number", [&] { d.config.dropout = static_cast<float>(in.number()); }, false},
                {"encoder", "a string", [&] { d.encoder = in.string(); }, false},
+               {"decoder", "a string", [&] { d.decoder = in.string(); }, false},
+               {"readout", "a string", [&] { d.readout = in.string(); }, false},
+               {"bridge", "a string", [&] { d.config.bridge = bridge_from_name(in.string()); }, false},
+               {"tied", "true or false", [&] { d.config.tied = in.boolean(); }, false},
                {"final_state", "a string", [&] { d.config.final_state = final_state_from_name(in.string()); },
                 false}});
     in.finish();
@@ -116,6 +123,11 @@ inline void ModelDescription::write(SafetensorsWriter& file) const {
   sizes.add("cell", cell).add("score", score);
   sizes.add("embed", config.embed).add("hidden", config.hidden).add("layers", config.layers);
   sizes.add("dropout", config.dropout).add("encoder", encoder).add("final_state", name(config.final_state));
+  // Absent where they are as in 0.1: files of its models keep their bytes.
+  if (decoder != usual_decoder) sizes.add("decoder", decoder);
+  if (readout != usual_readout) sizes.add("readout", readout);
+  if (config.bridge != Bridge::both) sizes.add("bridge", name(config.bridge));
+  if (config.tied) sizes.add("tied", config.tied);
   text.add("tokens", name(vocabularies.text.tokens));
   text.add("lowercase", vocabularies.text.lowercase);
   if (vocabularies.text.max_length != 0) text.add("max_length", vocabularies.text.max_length);

@@ -56,8 +56,9 @@ template <class Model>
 ParameterList parameters_of(const Config& config, const Vocabularies& vocabularies) {
   ParameterList list;
   const typename Model::EncoderNetwork encoder(Scope(list), vocabularies.source.size(), config);
-  const typename Model::Decoder decoder(Scope(list), vocabularies.target.size(),
-                                        Model::Encoder::directions * config.hidden, config);
+  const typename Model::DecoderNetwork decoder(Scope(list), vocabularies.target.size(),
+                                               key_width<typename Model::Encoder>(config),
+                                               value_width<typename Model::Encoder>(config), config);
   return list;
 }
 
@@ -69,14 +70,19 @@ inline void require_policy(const SafetensorsFile& file, std::string_view what, s
 }
 
 /// `EncoderDecoder::save`, `load` and `load_weights`.
-template <class C, class S, class B, class E>
-struct ModelFile<EncoderDecoder<C, S, B, E>> {
-  using Model = EncoderDecoder<C, S, B, E>;
+template <class... Policies>
+struct ModelFile<EncoderDecoder<Policies...>> {
+  using Model = EncoderDecoder<Policies...>;
 
   static void save(const Model& model, const std::filesystem::path& path) {
     SafetensorsWriter file;
-    ModelDescription{std::string(C::name), std::string(S::name), std::string(E::name), model.config(),
-                     model.vocabularies()}
+    ModelDescription{.cell = std::string(Model::Cell::name),
+                     .score = std::string(Model::Score::name),
+                     .encoder = std::string(Model::Encoder::name),
+                     .decoder = std::string(Model::Decoder::name),
+                     .readout = std::string(Model::Readout::name),
+                     .config = model.config(),
+                     .vocabularies = model.vocabularies()}
         .write(file);
     for (const auto& entry : model.parameters().entries())
       file.add(entry.name, extents_of(entry.parameter.shape), model.weights().read(entry.parameter));
@@ -86,9 +92,11 @@ struct ModelFile<EncoderDecoder<C, S, B, E>> {
   static Model load(const std::filesystem::path& path) {
     const auto file = SafetensorsFile::open(path);
     ModelDescription description = ModelDescription::read(file);
-    require_policy(file, "cell", C::name, description.cell);
-    require_policy(file, "score", S::name, description.score);
-    require_policy(file, "encoder", E::name, description.encoder);
+    require_policy(file, "cell", Model::Cell::name, description.cell);
+    require_policy(file, "score", Model::Score::name, description.score);
+    require_policy(file, "encoder", Model::Encoder::name, description.encoder);
+    require_policy(file, "decoder", Model::Decoder::name, description.decoder);
+    require_policy(file, "readout", Model::Readout::name, description.readout);
     if (description.config.layers > file.tensors().size())
       fail(path.string(), "tensors for " + text(description.config.layers) + " layers",
            text(file.tensors().size()) + " tensors");

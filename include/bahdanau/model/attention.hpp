@@ -70,11 +70,14 @@ class Attention<S, B> {
     const auto ragged = [&](const Array<Scalar, 3>& dense) {
       return gather_rows(tape.constant(dense).reshape({batch * steps, dense.shape(2)}), valid, rows.size());
     };
-    const detail::Memory<B> memory{S::prepare(score_, ragged(keys)), ragged(values)};
+    const Memory<B> memory = detail::remember<S, B>(score_, ragged(keys), ragged(values));
     const Variable<B> query = tape.constant(queries).reshape({batch * asked, queries.shape(2)});
-    const auto attended = detail::attend<S>(score_, query, memory, spans.view());
-    AttentionResult<Scalar> result{value<3>(attended.context.reshape({batch, asked, values.shape(2)})),
-                                   Array<Scalar, 3>::from_shape({batch, asked, steps})};
+    detail::ScoreState<S, B> state{};
+    if constexpr (detail::StatefulScore<S, B>) state = S::start(score_, tape, spans.view());
+    const Attended<B> attended = detail::attend<S, B>(score_, {query, memory, spans.view()}, state);
+    AttentionResult<Scalar> result{
+        value<3>(attended.context.reshape({batch, asked, attended.context.cols()})),
+        Array<Scalar, 3>::from_shape({batch, asked, steps})};
     std::fill(result.weights.begin(), result.weights.end(), Scalar(0));
     const Array<Scalar, 1> flat = value<1>(attended.weights);
     const Scalar* from = flat.data();

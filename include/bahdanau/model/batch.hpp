@@ -77,8 +77,6 @@ struct Batch {
   }
 };
 
-namespace detail {
-
 /// Some rows of checked sequences; `first` is the number of the first one in its batch.
 struct SequenceRows {
   const Token* tokens;  // row r starts at tokens + r * stride
@@ -95,5 +93,8 @@ struct SequenceRows {
   std::size_t length(std::size_t row) const { return static_cast<std::size_t>(lengths[row]); }
 };
 
-}  // namespace detail
+namespace detail {
+using bahdanau::SequenceRows;  // its name in 0.1
+}
+
 }  // namespace bahdanau

@@ -3,24 +3,80 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdlib>
+#include <type_traits>
 
 #include <bahdanau/cell/cell.hpp>
+#include <bahdanau/model/attend_then_step.hpp>
+#include <bahdanau/model/decoder.hpp>
 #include <bahdanau/model/encoder.hpp>
+#include <bahdanau/model/readout.hpp>
+#include <bahdanau/model/recurrent_encoder.hpp>
 #include <bahdanau/score/score.hpp>
 
 namespace bahdanau::detail {
 
-/// Whether keys of this encoder can be as wide as the queries that the score meets them with.
-template <class S, class E>
-concept WidthsFit = !S::needs_equal_widths || E::directions == 1;
+/// What a policy is that follows cell, score and backend.
+enum class Kind { unknown, encoder, decoder, readout };
+template <class P>
+inline constexpr Kind kind_of = DeclaresEncoder<P>   ? Kind::encoder
+                                : DeclaresDecoder<P> ? Kind::decoder
+                                : DeclaresReadout<P> ? Kind::readout
+                                                     : Kind::unknown;
 
-template <class C, class S, class B, class E>
-concept Composes = CellOn<C, B> && ScoreOn<S, B> && EncoderOn<E, C, B> && WidthsFit<S, E>;
+template <Kind Wanted, class... Others>
+inline constexpr std::size_t count_of = (std::size_t{kind_of<Others> == Wanted} + ... + std::size_t{0});
+
+/// The first policy of a kind, or the default.
+template <Kind Wanted, class Default, class... Others>
+struct Choose {
+  using type = Default;
+};
+template <Kind Wanted, class Default, class First, class... Rest>
+struct Choose<Wanted, Default, First, Rest...> {
+  using type =
+      std::conditional_t<kind_of<First> == Wanted, First, typename Choose<Wanted, Default, Rest...>::type>;
+};
+template <class... Others>
+using EncoderOf = typename Choose<Kind::encoder, Unidirectional, Others...>::type;
+template <class... Others>
+using DecoderOf = typename Choose<Kind::decoder, AttendThenStep, Others...>::type;
+template <class... Others>
+using ReadoutOf = typename Choose<Kind::readout, LinearReadout, Others...>::type;
+
+/// Whether each of the others is known, and of a kind of its own.
+template <class... Others>
+concept OneOfEach = count_of<Kind::unknown, Others...>
+== 0 && count_of<Kind::encoder, Others...> <= 1 && count_of<Kind::decoder, Others...> <= 1 &&
+    count_of<Kind::readout, Others...> <= 1;
+
+/// Whether keys of this encoder can be as wide as the queries that the score meets them with. Where it says
+/// so only when the model is made, the score's `declare` throws.
+template <class S, class E>
+concept WidthsFit = !S::needs_equal_widths || !requires {
+  E::directions;
+}
+|| requires { requires E::directions == 1; };
+
+/// Whether the decoder has what the readout reads.
+template <class D, class R>
+concept ReadoutFits = !R::reads.before || D::attends_before_step;
+
+template <class C, class S, class B, class E, class D, class R>
+concept PoliciesFit = CellOn<C, B> && ScoreOn<S, B> && EncoderOn<E, C, B> && WidthsFit<S, E> &&
+    DecoderOn<D, C, S, B> && ReadoutOn<R, B> && ReadoutFits<D, R>;
+
+template <class C, class S, class B, class... Others>
+concept Composes = OneOfEach<Others...> &&
+    PoliciesFit<C, S, B, EncoderOf<Others...>, DecoderOf<Others...>, ReadoutOf<Others...>>;
 
 /// Prints one sentence for the first thing that does not fit.
-template <class C, class S, class B, class E>
+template <class C, class S, class B, class... Others>
 struct CheckedComposition {
+  using E = EncoderOf<Others...>;
+  using D = DecoderOf<Others...>;
+  using R = ReadoutOf<Others...>;
   // A later sentence keeps silent where an earlier one has spoken.
   static constexpr bool backend = Backend<B>;
   static_assert(backend,
@@ -46,26 +102,66 @@ struct CheckedComposition {
       score_functions,
       "bahdanau: this score lacks prepare(weights, keys) or scores(weights, query, prepared, spans); "
       "write them as points 3 and 4 of bahdanau::Score say (score/score.hpp)");
-  static constexpr bool encoder = !backend || DeclaresEncoder<E>;
-  static_assert(encoder,
-                "bahdanau: the fourth argument of EncoderDecoder is not an encoder; use Unidirectional, "
-                "Bidirectional, or a struct that models bahdanau::Encoder (model/encoder.hpp)");
+  static constexpr bool first_three = backend && CellOn<C, B> && ScoreOn<S, B>;
+
+  static_assert(
+      !first_three || count_of<Kind::unknown, Others...> == 0,
+      "bahdanau: behind the backend, EncoderDecoder takes an encoder, a decoder and a readout, in any "
+      "order, and this is none of them; use Bidirectional, InputFeeding, TanhReadout and the like, or a "
+      "struct that models bahdanau::Encoder, Decoder or Readout (model/encoder.hpp, decoder.hpp, "
+      "readout.hpp)");
+  static_assert(
+      !first_three || count_of<Kind::encoder, Others...> <= 1,
+      "bahdanau: an EncoderDecoder has one encoder, and this one is given several; name one of them");
+  static_assert(
+      !first_three || count_of<Kind::decoder, Others...> <= 1,
+      "bahdanau: an EncoderDecoder has one decoder, and this one is given several; name one of them");
+  static_assert(
+      !first_three || count_of<Kind::readout, Others...> <= 1,
+      "bahdanau: an EncoderDecoder has one readout, and this one is given several; name one of them");
+  static constexpr bool kinds = first_three && OneOfEach<Others...>;
+
   static consteval bool encodes() {
-    if constexpr (CellOn<C, B> && DeclaresEncoder<E>) return EncoderOn<E, C, B>;
+    if constexpr (kinds) return EncoderOn<E, C, B>;
     return true;
   }
   static_assert(
       encodes(),
       "bahdanau: this encoder has no Network<Cell> made from (Scope, vocabulary, Config) with "
-      "run(tape, input, encoding); write it as point 3 of bahdanau::Encoder says (model/encoder.hpp)");
+      "run(tape, input, encoding); write it as points 3 and 4 of bahdanau::Encoder say (model/encoder.hpp)");
   static consteval bool widths_fit() {
-    if constexpr (DeclaresScore<S> && DeclaresEncoder<E>) return WidthsFit<S, E>;
+    if constexpr (kinds) return WidthsFit<S, E>;
     return true;
   }
   static_assert(
       widths_fit(),
       "bahdanau: this score (ScaledDot, say) needs keys as wide as queries, but a Bidirectional encoder "
       "makes keys twice as wide; use Additive, or a Unidirectional encoder");
+  static consteval bool decodes() {
+    if constexpr (kinds) return DecoderOn<D, C, S, B>;
+    return true;
+  }
+  static_assert(
+      decodes(),
+      "bahdanau: this decoder has no Network<Cell> made from (Scope, DecoderSizes) with output_width(), "
+      "State, start(tape, first), known(tokens) and step(step, known, state); write them as points 2 to "
+      "5 of bahdanau::Decoder say (model/decoder.hpp)");
+  static consteval bool reads_out() {
+    if constexpr (kinds) return ReadoutOn<R, B>;
+    return true;
+  }
+  static_assert(
+      reads_out(),
+      "bahdanau: this readout lacks Weights, declare(scope, sizes), width(sizes) or features(weights, "
+      "features); write them as points 3 and 4 of bahdanau::Readout say (model/readout.hpp)");
+  static consteval bool readout_fits() {
+    if constexpr (kinds) return ReadoutFits<D, R>;
+    return true;
+  }
+  static_assert(
+      readout_fits(),
+      "bahdanau: this readout (DeepOutput<500>, say) reads the state before the step, and this decoder "
+      "attends after it; use AttendThenStep, or DeepOutput<500, OutputState::after>");
 };
 
 /// For a state or an encoding of another kind of model.

@@ -22,6 +22,21 @@ inline FinalState final_state_from_name(std::string_view text) {
   fail("final_state", "\"valid\" or \"padded\"", detail::quote(text));
 }
 
+/// What the decoder starts from behind a bidirectional encoder: both directions' last states, the backward
+/// one's, or the mean of the sentence's values.
+enum class Bridge { both, backward, mean };
+
+inline std::string_view name(Bridge bridge) {
+  constexpr std::string_view names[] = {"both", "backward", "mean"};
+  return names[static_cast<std::size_t>(bridge)];
+}
+
+inline Bridge bridge_from_name(std::string_view text) {
+  for (const Bridge bridge : {Bridge::both, Bridge::backward, Bridge::mean})
+    if (text == name(bridge)) return bridge;
+  fail("bridge", "\"both\", \"backward\" or \"mean\"", detail::quote(text));
+}
+
 namespace detail {
 
 /// Throws where the rule steps over `<pad>` up to a `max_length`, and there is none.
@@ -40,6 +55,8 @@ struct Config {
   std::size_t layers = 2;   // cells on top of one another, in encoder and decoder alike
   float dropout = 0;        // between layers and on attention weights, while training
   FinalState final_state = FinalState::valid;
+  Bridge bridge = Bridge::both;  // for encoders of two directions
+  bool tied = false;             // whether the output layer's weight is the target embedding
 
   static constexpr std::size_t largest = std::size_t{1} << 24U;  // of each size
 

@@ -13,6 +13,7 @@
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/cell/cell.hpp>
 #include <bahdanau/core/array.hpp>
+#include <bahdanau/score/score.hpp>
 
 namespace bahdanau {
 
@@ -40,7 +41,7 @@ using OwnedState = std::array<DeviceMatrix<B>, C::parts>;
 
 /// A copy that outlives the tape.
 template <class C, Backend B>
-OwnedState<C, B> owned(const CellState<C, B>& state) {
+OwnedState<C, B> owned_state(const CellState<C, B>& state) {
   OwnedState<C, B> out;
   for (std::size_t p = 0; p < C::parts; ++p) out[p] = DeviceMatrix<B>::copy_of(state[p]);
   return out;
@@ -64,12 +65,19 @@ class Encoded {
   using Scalar = typename B::Scalar;
 
   struct Data {
-    detail::DeviceMatrix<B> outputs;             // [keys, width], sentence after sentence
-    detail::DeviceMatrix<B> prepared;            // [keys, any]: the keys as the score wants them
+    detail::DeviceMatrix<B> outputs;             // keys [keys, width], sentence after sentence
+    detail::DeviceMatrix<B> prepared;            // [keys, any]
+    detail::DeviceMatrix<B> values;              // [keys, any]; without rows: the keys are the values
     std::vector<Index> begin, length;            // the rows of each sentence
     std::vector<detail::OwnedState<C, B>> last;  // one a layer, parts of [sentences, hidden]
     std::size_t steps = 0;                       // of the rows that were encoded, or the most keys
     std::string_view score;                      // the name of the one that prepared the keys
+    std::string_view decoder;                    // and of the decoder that goes on
+
+    /// Keys and values as the score wants them.
+    Memory<B> remembered(Tape<B>& tape) const {
+      return {prepared.on(tape), (values.rows == 0 ? outputs : values).on(tape)};
+    }
   };
 
   explicit Encoded(Data data) : data_(std::make_shared<const Data>(std::move(data))) {}
@@ -95,13 +103,21 @@ class Encoded {
 };
 
 /// The decoder's state, in three parts as d2l has it: encoder outputs, hidden state of every layer, valid
-/// lengths. `auto [outputs, hidden, lengths] = state;` copies them out.
+/// lengths. `auto [outputs, hidden, lengths] = state;` copies them out. What else a decoder or a score
+/// carries from step to step is in it too.
 template <class C, Backend B>
 class DecoderState {
  public:
   using Scalar = typename B::Scalar;
 
-  explicit DecoderState(Encoded<C, B> source) : source_(std::move(source)), layers_(source_.data().last) {}
+  /// What goes from step to step: arrays [sentences, any], of which the layers' states are the first, and
+  /// [pairs].
+  struct Arrays {
+    std::vector<detail::DeviceMatrix<B>> rows, pairs;
+  };
+
+  DecoderState(Encoded<C, B> source, Arrays arrays)
+      : source_(std::move(source)), arrays_(std::move(arrays)) {}
 
   std::size_t rows() const { return source_.rows(); }
   const Encoded<C, B>& source() const { return source_; }
@@ -113,7 +129,10 @@ class DecoderState {
     if (part >= C::parts)
       fail("DecoderState::hidden", "a part below " + detail::text(C::parts), detail::text(part));
     std::vector<Array<Scalar, 2>> out;
-    for (const auto& layer : layers_) out.push_back(layer[part].to_array());
+    const std::size_t layers = source_.data().last.size();
+    if (arrays_.rows.size() < layers * C::parts)
+      fail("DecoderState::hidden", "a decoder whose state begins with those of its layers", "another one");
+    for (std::size_t l = 0; l < layers; ++l) out.push_back(arrays_.rows[l * C::parts + part].to_array());
     return out;
   }
   const std::vector<Index>& valid_lengths() const { return source_.valid_lengths(); }
@@ -132,13 +151,13 @@ class DecoderState {
   }
 
   // For the model, which moves the state on.
-  std::vector<detail::OwnedState<C, B>>& layers() { return layers_; }
-  const std::vector<detail::OwnedState<C, B>>& layers() const { return layers_; }
+  const Arrays& arrays() const { return arrays_; }
+  void move_on(Arrays arrays) { arrays_ = std::move(arrays); }
   void add_attention(Array<Scalar, 2> weights) { attention_.push_back(std::move(weights)); }
 
  private:
   Encoded<C, B> source_;
-  std::vector<detail::OwnedState<C, B>> layers_;
+  Arrays arrays_;
   std::vector<Array<Scalar, 2>> attention_;
 };
 

@@ -1,4 +1,4 @@
-// EncoderDecoder: a cell, a score, a backend and an encoder composed into one model.
+// EncoderDecoder: a cell, a score, a backend, an encoder, a decoder and a readout composed into one model.
 // It holds weights and vocabularies, encodes, and decodes step by step or teacher-forced.
 #pragma once
 
@@ -19,7 +19,8 @@
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/compose.hpp>
 #include <bahdanau/model/config.hpp>
-#include <bahdanau/model/decoder.hpp>
+#include <bahdanau/model/decoded.hpp>
+#include <bahdanau/model/decoder_network.hpp>
 #include <bahdanau/model/decoder_state.hpp>
 #include <bahdanau/model/encoder.hpp>
 #include <bahdanau/model/search_options.hpp>
@@ -30,14 +31,6 @@
 #include <bahdanau/text/vocabularies.hpp>
 
 namespace bahdanau {
-
-/// What a teacher-forced pass gives; rows beyond a target's length are 0.
-template <class Scalar>
-struct Decoded {
-  Array<Scalar, 3> logits;     // [sentences, target steps, vocabulary]
-  Array<Scalar, 3> attention;  // [sentences, target steps, source steps], or keys where those are others
-  std::vector<Index> keys;     // how many of them are a sentence's; its tokens, as a rule
-};
 
 namespace detail {
 
@@ -64,29 +57,34 @@ struct ModelFile {
 }  // namespace detail
 
 /// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `Lstm`; `Score`: `Additive`, `ScaledDot`;
-/// `Backend`: `Xtensor<T>`, `Thrust<T>`; `Encoder`: `Unidirectional`, `Bidirectional`; or types of one's own
-/// that model the concepts of the same names.
+/// `Backend`: `Xtensor<T>`, `Thrust<T>`. What follows, in any order: an encoder (`Unidirectional`,
+/// `Bidirectional`), a decoder (`AttendThenStep`, `StepThenAttend`, `InputFeeding`) and a readout
+/// (`LinearReadout`, `ConcatReadout`, `TanhReadout`, `DeepOutput<width>`), of which the first ones are d2l's
+/// and the defaults. Or types of one's own that model the concepts of the same names.
 ///
 /// A const model may be used from many threads at once.
-template <class Cell, class Score, class Backend, class Encoder = Unidirectional>
-class EncoderDecoder : detail::CheckedComposition<Cell, Score, Backend, Encoder> {
+template <class Cell, class Score, class Backend, class... Others>
+class EncoderDecoder : detail::CheckedComposition<Cell, Score, Backend, Others...> {
  public:
   // Only so that a wrong combination prints its one sentence and no more.
   EncoderDecoder(const Config&, const Vocabularies&, std::uint64_t = 0) {}
 };
 
-template <class CellPolicy, class ScorePolicy, class BackendPolicy, class EncoderPolicy>
-requires detail::Composes<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy>
-class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
+template <class CellPolicy, class ScorePolicy, class BackendPolicy, class... Others>
+requires detail::Composes<CellPolicy, ScorePolicy, BackendPolicy, Others...>
+class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, Others...> {
  public:
   using Cell = CellPolicy;
   using Score = ScorePolicy;
   using Backend = BackendPolicy;
-  using Encoder = EncoderPolicy;
+  using Encoder = detail::EncoderOf<Others...>;
+  using Decoder = detail::DecoderOf<Others...>;
+  using Readout = detail::ReadoutOf<Others...>;
   using Scalar = typename Backend::Scalar;
   using Encoded = bahdanau::Encoded<Cell, Backend>;
   using State = DecoderState<Cell, Backend>;
-  using Decoder = detail::RecurrentDecoder<Cell, Score>;
+  using EncoderNetwork = typename Encoder::template Network<Cell>;
+  using DecoderNetwork = detail::DecoderNetwork<Cell, Score, Decoder, Readout>;
 
   /// A new model with weights drawn from `seed`. Throws for sizes of 0, and for `FinalState::padded` without
   /// a `max_length`.
@@ -94,8 +92,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
       : config_(checked(config)),
         vocabularies_(std::move(vocabularies)),
         encoder_(Scope(parameters_), vocabularies_.source.size(), config_),
-        decoder_(Scope(parameters_), vocabularies_.target.size(), Encoder::directions * config_.hidden,
-                 config_),
+        decoder_(Scope(parameters_), vocabularies_.target.size(), detail::key_width<Encoder>(config_),
+                 detail::value_width<Encoder>(config_), config_),
         weights_(parameters_) {
     vocabularies_.text.check("EncoderDecoder");
     detail::require_row_width("EncoderDecoder", config_.final_state, max_length());
@@ -118,18 +116,21 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   Encoded encode(const Sequences& source) const {
     source.check("encode", vocabularies_.source.size());
     Tape<Backend> tape = inference();
-    detail::Encoding<Cell, Backend> encoding;
-    encoder_.run(tape, encoder_input(detail::SequenceRows::of(source)), encoding);
+    Encoding<Cell, Backend> encoding;
+    encoder_.run(tape, encoder_input(SequenceRows::of(source)), encoding);
     detail::require_sentence_keys("encode", encoding, source.rows());
     const Index* rows = tape.keep(encoding.packing.rank());  // states back in the order of the sentences
     typename Encoded::Data data;
     for (const auto& layer : encoding.last) {
       CellState<Cell, Backend> ordered;
       for (std::size_t p = 0; p < Cell::parts; ++p) ordered[p] = gather_rows(layer[p], rows, source.rows());
-      data.last.push_back(detail::owned<Cell, Backend>(ordered));
+      data.last.push_back(detail::owned_state<Cell, Backend>(ordered));
     }
     data.outputs = detail::DeviceMatrix<Backend>::copy_of(encoding.outputs);
-    data.prepared = detail::DeviceMatrix<Backend>::copy_of(decoder_.remember(encoding.outputs).keys);
+    const Memory<Backend> memory = decoder_.remember(encoding.outputs, encoding.summed());
+    data.prepared = detail::DeviceMatrix<Backend>::copy_of(memory.keys);
+    if (memory.values.value != encoding.outputs.value)
+      data.values = detail::DeviceMatrix<Backend>::copy_of(memory.values);
     data.begin = encoding.begin;
     data.length = encoding.length;
     // The width of the rows, unless the encoder makes keys of another number.
@@ -137,14 +138,19 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
                      ? source.width()
                      : static_cast<std::size_t>(*std::max_element(data.length.begin(), data.length.end()));
     data.score = Score::name;
+    data.decoder = Decoder::name;
     return Encoded(std::move(data));
   }
 
   /// The decoder's state before its first step. Throws for what a model of other sizes has encoded.
   State init_state(const Encoded& encoded) const {
-    State state(encoded);
-    require_fitting("init_state", state);
-    return state;
+    require_fitting("init_state", encoded);
+    Tape<Backend> tape = inference();
+    const auto& source = encoded.data();
+    const Spans<Backend> spans(tape, source.begin, source.length);
+    auto running = decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last),
+                                                    spans.view());
+    return State(encoded, detail::owned_arrays<Cell, Backend>(running));
   }
   template <class OtherCell, class OtherBackend>
   State init_state(const bahdanau::Encoded<OtherCell, OtherBackend>&) const {
@@ -159,16 +165,17 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     Tape<Backend> tape = inference();
     const auto& source = state.source().data();
     const Spans<Backend> spans(tape, source.begin, source.length);
-    auto layers = detail::on_tape<Cell, Backend>(tape, state.layers());
-    const Variable<Backend> embedded = decoder_.embed(tape, tape.keep(tokens), tokens.size());
-    const Variable<Backend> weights = decoder_.step(memory(tape, source), spans.view(), embedded, layers);
-    const Variable<Backend> logits = decoder_.logits(hidden(layers.back()));
-    for (std::size_t l = 0; l < layers.size(); ++l)
-      state.layers()[l] = detail::owned<Cell, Backend>(layers[l]);
+    auto running = decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last),
+                                                    spans.view());
+    detail::restore_arrays<Cell, Backend>(tape, state.arrays(), running);
+    const auto stepped = decoder_.step(source.remembered(tape), spans.view(),
+                                       decoder_.tokens(tape, tape.keep(tokens), tokens.size()), running);
+    const Variable<Backend> logits = decoder_.logits(stepped.features);
+    state.move_on(detail::owned_arrays<Cell, Backend>(running));
     auto attention = Array<Scalar, 2>::from_shape({state.rows(), source.steps});
     std::fill(attention.begin(), attention.end(), Scalar(0));
-    scatter_weights(weights, source.length,
-                    [&](std::size_t r) { return attention.data() + r * source.steps; });
+    detail::scatter_weights(stepped.attention, source.length,
+                            [&](std::size_t r) { return attention.data() + r * source.steps; });
     state.add_attention(std::move(attention));
     return value<2>(logits);
   }
@@ -189,7 +196,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
     require_fitting("decode", state);
     inputs.check("decode", vocabularies_.target.size());
     detail::require_equal("decode", "rows, one a sentence:", state.rows(), inputs.rows());
-    return decode_checked(detail::SequenceRows::of(inputs), inputs.width(), Decoder::Inputs::as_given, state);
+    return decode(SequenceRows::of(inputs), inputs.width(), DecoderNetwork::Inputs::as_given, state);
   }
 
   /// Encodes the sources and decodes the targets, each shifted right behind `<bos>`: logits for every target
@@ -197,8 +204,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   Decoded<Scalar> forward(const Batch& batch) const {
     batch.check(vocabularies_.source.size(), vocabularies_.target.size());
     State state = init_state(encode(batch.source));
-    return decode_checked(detail::SequenceRows::of(batch.target), batch.target.width(),
-                          Decoder::Inputs::shifted, state);
+    return decode(SequenceRows::of(batch.target), batch.target.width(), DecoderNetwork::Inputs::shifted,
+                  state);
   }
 
   /// Translates text; include decode/translate.hpp. Nothing translates to nothing. Throws for text that is
@@ -241,8 +248,8 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   // It models TrainableModel (train/trainable.hpp).
   using Batch = bahdanau::Batch;
   struct Scratch {
-    detail::Encoding<Cell, Backend> encoding;
-    detail::DecoderPass<Cell, Backend> pass;
+    Encoding<Cell, Backend> encoding;
+    detail::DecoderPass<Backend> pass;
     std::vector<Index> labels;
   };
   double dropout() const { return static_cast<double>(config_.dropout); }
@@ -254,21 +261,22 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   /// Teacher forcing: each target token from the source and the tokens before it.
   Objective<Backend> objective(Tape<Backend>& tape, const Batch& batch, RowRange rows,
                                const DropoutPlan& plan, Scratch& scratch) const {
-    const auto source = detail::SequenceRows::of(batch.source, rows.first, rows.count);
-    const auto target = detail::SequenceRows::of(batch.target, rows.first, rows.count);
-    detail::Encoding<Cell, Backend>& encoding = scratch.encoding;
-    detail::DecoderPass<Cell, Backend>& pass = scratch.pass;
+    const auto source = SequenceRows::of(batch.source, rows.first, rows.count);
+    const auto target = SequenceRows::of(batch.target, rows.first, rows.count);
+    Encoding<Cell, Backend>& encoding = scratch.encoding;
+    detail::DecoderPass<Backend>& pass = scratch.pass;
     std::vector<Index>& labels = scratch.labels;  // no bindings: clang++ 14 does not capture them
     encoder_.run(tape, encoder_input(source, plan), encoding);
     detail::require_sentence_keys("loss", encoding, source.count);
     decoder_.run(tape,
-                 {decoder_.remember(encoding.outputs), encoding.begin, encoding.length, encoding.last,
-                  encoding.packing.rank()},
-                 target, Decoder::Inputs::shifted, plan, pass);
+                 detail::DecoderSource<Cell, Backend>{decoder_.remember(encoding.outputs, encoding.summed()),
+                                                      encoding.begin, encoding.length, encoding.last,
+                                                      encoding.packing.rank()},
+                 target, DecoderNetwork::Inputs::shifted, plan, pass);
     labels.resize(pass.packing.tokens());
     pass.packing.for_tokens(
         [&](std::size_t row, std::size_t sentence, std::size_t t) { labels[row] = target.at(sentence, t); });
-    return Classification<Backend>{pass.outputs, decoder_.dense(), labels,
+    return Classification<Backend>{pass.features, decoder_.dense(), labels,
                                    1.0 / static_cast<double>(loss_divisor())};
   }
   /// What decides how weights are laid out.
@@ -293,17 +301,26 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
   /// What a checkpoint must agree with.
   std::map<std::string, std::string> settings() const {
     const TextOptions& tokens = vocabularies_.text;
-    return {{"cell", std::string(Cell::name)},
-            {"score", std::string(Score::name)},
-            {"encoder", std::string(Encoder::name)},
-            {"final_state", std::string(name(config_.final_state))},
-            {"text", std::string(name(tokens.tokens)) + (tokens.lowercase ? ", lower case, " : ", ") +
-                         (tokens.max_length == 0 ? "uncut" : detail::text(tokens.max_length) + " tokens")}};
+    std::map<std::string, std::string> out{
+        {"cell", std::string(Cell::name)},
+        {"score", std::string(Score::name)},
+        {"encoder", std::string(Encoder::name)},
+        {"final_state", std::string(name(config_.final_state))},
+        {"text", std::string(name(tokens.tokens)) + (tokens.lowercase ? ", lower case, " : ", ") +
+                     (tokens.max_length == 0 ? "uncut" : detail::text(tokens.max_length) + " tokens")}};
+    // Absent where they are as in 0.1, whose checkpoints say nothing of them.
+    const auto add = [&](const char* key, std::string_view value, std::string_view usual) {
+      if (value != usual) out.emplace(key, value);
+    };
+    add("decoder", Decoder::name, AttendThenStep::name);
+    add("readout", Readout::name, LinearReadout::name);
+    add("bridge", name(config_.bridge), name(Bridge::both));
+    add("tied", config_.tied ? "true" : "false", "false");
+    return out;
   }
 
-  using EncoderNetwork = typename Encoder::template Network<Cell>;
   const EncoderNetwork& encoder_network() const { return encoder_; }
-  const Decoder& decoder_network() const { return decoder_; }
+  const DecoderNetwork& decoder_network() const { return decoder_; }
   /// What tapes for inference are bound to, until the weights change.
   WeightBinding<Backend> binding(Workers* helpers = nullptr) const {
     return {.weights = detail::numbers(weights_), .panels = panels(), .helpers = helpers};
@@ -314,7 +331,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
       panels_.begin(detail::numbers(weights_), weights_.size(), weights_.version());
     return &panels_;
   }
-  detail::EncoderInput encoder_input(const detail::SequenceRows& rows, const DropoutPlan& plan = {}) const {
+  EncoderInput encoder_input(const SequenceRows& rows, const DropoutPlan& plan = {}) const {
     return {rows, config_.final_state, max_length(), plan};
   }
 
@@ -329,86 +346,40 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, EncoderPolicy> {
       fail(where, "a token id from 0 to " + detail::text(vocabularies_.target.size() - 1), detail::text(id));
   }
 
-  /// Throws for a state that a model of other sizes has made: its type does not show them.
-  void require_fitting(std::string_view where, const State& state) const {
+  /// Throws for what a model of other sizes has made: its type does not show them.
+  void require_fitting(std::string_view where, const Encoded& encoded) const {
     constexpr std::string_view hint = "encode and decode with one model";
     const auto sizes = [](std::size_t layers, std::size_t hidden) {
       return detail::text(layers) + (layers == 1 ? " layer of " : " layers of ") + detail::text(hidden);
     };
-    const auto& layers = state.layers();
-    const std::size_t hidden = layers.empty() ? 0 : layers[0][0].cols;
-    if (layers.size() != config_.layers || hidden != config_.hidden)
-      fail(where, "a state of " + sizes(config_.layers, config_.hidden), sizes(layers.size(), hidden), hint);
-    const auto& source = state.source().data();
-    if (const std::size_t width = Encoder::directions * config_.hidden; source.outputs.cols != width)
+    const auto& source = encoded.data();
+    const std::size_t hidden = source.last.empty() ? 0 : source.last[0][0].cols;
+    if (source.last.size() != config_.layers || hidden != config_.hidden)
+      fail(where, "a state of " + sizes(config_.layers, config_.hidden), sizes(source.last.size(), hidden),
+           hint);
+    if (const std::size_t width = detail::key_width<Encoder>(config_); source.outputs.cols != width)
       fail(where, "keys of width " + detail::text(width), detail::text(source.outputs.cols), hint);
     if (source.score != Score::name)  // of equal sizes, and so of equal widths, but with other keys
       fail(where, "keys for the score " + detail::quote(Score::name), detail::quote(source.score), hint);
+    if (source.decoder != Decoder::name)
+      fail(where, "a state for the decoder " + detail::quote(Decoder::name), detail::quote(source.decoder),
+           hint);
+  }
+  void require_fitting(std::string_view where, const State& state) const {
+    require_fitting(where, state.source());
   }
 
-  static detail::Memory<Backend> memory(Tape<Backend>& tape, const typename Encoded::Data& source) {
-    return {source.prepared.on(tape), source.outputs.on(tape)};
-  }
-
-  // Weights [pairs], query after query, each to where `place(query)` says.
-  template <class Place>
-  static void scatter_weights(const Variable<Backend>& weights, std::span<const Index> length, Place place) {
-    std::vector<Scalar> host(weights.size());
-    Backend::download(weights.value, host.size(), host.data());
-    auto from = host.begin();
-    for (std::size_t query = 0; from != host.end(); ++query) {
-      std::copy_n(from, length[query], place(query));
-      from += length[query];
-    }
-  }
-
-  Decoded<Scalar> decode_checked(const detail::SequenceRows& rows, std::size_t width,
-                                 typename Decoder::Inputs inputs, State& state) const {
+  Decoded<Scalar> decode(const SequenceRows& rows, std::size_t width, typename DecoderNetwork::Inputs inputs,
+                         State& state) const {
     Tape<Backend> tape = inference();
-    const auto& source = state.source().data();
-    const auto first = detail::on_tape<Cell, Backend>(tape, state.layers());
-    std::vector<Index> identity(rows.count);
-    for (std::size_t r = 0; r < rows.count; ++r) identity[r] = static_cast<Index>(r);
-    detail::DecoderPass<Cell, Backend> pass;
-    decoder_.run(tape, {memory(tape, source), source.begin, source.length, first, identity}, rows, inputs, {},
-                 pass);
-    const std::size_t vocabulary = vocabularies_.target.size();
-    auto result =
-        Decoded<Scalar>{Array<Scalar, 3>::from_shape({rows.count, width, vocabulary}),
-                        Array<Scalar, 3>::from_shape({rows.count, width, source.steps}), source.length};
-    std::fill(result.logits.begin(), result.logits.end(), Scalar(0));
-    std::fill(result.attention.begin(), result.attention.end(), Scalar(0));
-    // from packed rows, longest target first, back to the order of the sentences
-    const Array<Scalar, 2> logits = value<2>(decoder_.logits(pass.outputs));
-    pass.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
-      std::copy_n(logits.data() + row * vocabulary, vocabulary,
-                  result.logits.data() + (sentence * width + t) * vocabulary);
-    });
-    const auto order = pass.packing.order();
-    for (std::size_t t = 0; t < pass.packing.steps(); ++t)
-      scatter_weights(pass.weights[t], pass.length, [&](std::size_t query) {
-        return result.attention.data() + (static_cast<std::size_t>(order[query]) * width + t) * source.steps;
-      });
-    for (std::size_t t = 0; t < width; ++t) {
-      auto weights = Array<Scalar, 2>::from_shape({rows.count, source.steps});
-      for (std::size_t b = 0; b < rows.count; ++b)
-        std::copy_n(result.attention.data() + (b * width + t) * source.steps, source.steps,
-                    weights.data() + b * source.steps);
-      state.add_attention(std::move(weights));
-    }
-    const Index* rank = tape.keep(pass.packing.rank());
-    for (std::size_t l = 0; l < pass.ended.size(); ++l)
-      for (std::size_t p = 0; p < Cell::parts; ++p)
-        state.layers()[l][p] =
-            detail::DeviceMatrix<Backend>::copy_of(gather_rows(pass.ended[l][p], rank, rows.count));
-    return result;
+    return detail::decode_rows(tape, decoder_, vocabularies_.target.size(), rows, width, inputs, state);
   }
 
   Config config_;
   Vocabularies vocabularies_;
   ParameterList parameters_;
   EncoderNetwork encoder_;
-  Decoder decoder_;
+  DecoderNetwork decoder_;
   ParameterBlock<Backend> weights_;
   mutable WeightPanels<Backend> panels_;
 };

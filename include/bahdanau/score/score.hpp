@@ -17,6 +17,36 @@ namespace bahdanau {
 struct ScoreWidths {
   std::size_t query = 0, key = 0;
   std::size_t hidden = 0;  // the width of the space in which they meet, where the score has one
+  std::size_t value = 0;   // of what contexts are sums of
+};
+
+/// What can be attended to, row by row: keys and values as the score has prepared them.
+template <Backend B>
+struct Memory {
+  Variable<B> keys;    // [keys, any]
+  Variable<B> values;  // [keys, any]
+};
+
+/// One round of attention, as a score that does all of it sees it.
+template <Backend B>
+struct AttentionStep {
+  Variable<B> query;  // [queries, query]
+  Memory<B> memory;
+  SpanView<B> spans;             // which queries meet which keys
+  DropoutMask mask = {};         // of α
+  const Index* names = nullptr;  // of the queries, for the mask
+
+  /// α [pairs] after dropout, for the sum; what is reported is that before.
+  Variable<B> drop(const Variable<B>& alpha) const {
+    return mask.rate > 0 ? dropout(alpha, spans, mask, names) : alpha;
+  }
+};
+
+/// What attention gives.
+template <Backend B>
+struct Attended {
+  Variable<B> context;  // [queries, context]
+  Variable<B> weights;  // [pairs], before dropout
 };
 
 namespace detail {
@@ -29,30 +59,66 @@ concept DeclaresScore = requires(Scope scope, ScoreWidths widths) {
   { S::declare(scope, widths) } -> std::same_as<typename S::Weights>;
 };
 
+/// Point 4, in one of its forms.
+template <class S, class B>
+concept ComparesPairs = requires(const typename S::Weights& weights, const Variable<B>& array,
+                                 const SpanView<B>& spans) {
+  { S::scores(weights, array, array, spans) } -> std::same_as<Variable<B>>;
+};
+template <class S, class B>
+concept AttendsItself = requires(const typename S::Weights& weights, const AttentionStep<B>& step) {
+  { S::attend(weights, step) } -> std::same_as<Attended<B>>;
+};
+template <class S, class B>
+concept StatefulScore = requires(const typename S::Weights& weights, const AttentionStep<B>& step,
+                                 typename S::template State<B>& state, Tape<B>& tape,
+                                 const SpanView<B>& spans) {
+  { S::attend(weights, step, state) } -> std::same_as<Attended<B>>;
+  { S::start(weights, tape, spans) } -> std::same_as<typename S::template State<B>>;
+};
+
+/// Points 3 and 4.
+template <class S, class B>
+concept ComparesOn = requires(const typename S::Weights& weights, const Variable<B>& keys) {
+  { S::prepare(weights, keys) } -> std::same_as<Variable<B>>;
+}
+&&(ComparesPairs<S, B> || AttendsItself<S, B> || StatefulScore<S, B>);
+
+/// A score without a state.
+struct NoScoreState {};
+template <class S, class B>
+struct ScoreStateOf {
+  using type = NoScoreState;
+};
+template <class S, class B>
+requires StatefulScore<S, B>
+struct ScoreStateOf<S, B> {
+  using type = typename S::template State<B>;
+};
+template <class S, class B>
+using ScoreState = typename ScoreStateOf<S, B>::type;
+
 }  // namespace detail
 
 /// How a query meets the keys. Models: `Additive`, `ScaledDot`.
 ///
-/// 1. `name` is what a model file calls it; `needs_equal_widths` says that queries and keys must be equally
-/// wide.
+/// 1. `name` is what a model file calls it, sizes of its own included; `needs_equal_widths` says that queries
+///    and keys must be equally wide.
 /// 2. `Weights` and `declare(scope, widths)` are its parameters.
 /// 3. `prepare(weights, keys)` takes keys [keys, key] to whatever depends on them alone [keys, any]: it is
-///    called once for a source sentence, never once a step.
-/// 4. `scores(weights, query, prepared, spans)` takes queries [queries, query] to one score a pair [pairs].
+///    called once for a source sentence, never once a step. `prepare_values(weights, values)` may do so too.
+/// 4. `scores(weights, query, prepared, spans)` takes queries [queries, query] to one score a pair [pairs];
+///    the rest, α = softmax of them and Σ α v, follows. Or `attend(weights, step)` does all of it, and gives
+///    contexts of `context_width(widths)`, without which they are as wide as values.
+/// 5. What goes from step to step is a `State<Backend>`: its `each_pair(f)` calls f for each of its arrays
+///    [pairs] (the attention so far, say), its `each_row(f)` for each [queries, any] (a position, say); one
+///    of them is enough. `start(weights, tape, spans)` makes the first one, and `attend(weights, step,
+///    state)` moves it on. Each hypothesis of a search has its own.
 template <class S>
-concept Score = detail::DeclaresScore<S> &&
-    requires(const typename S::Weights& weights, const Variable<AnyBackend>& query,
-             const Variable<AnyBackend>& keys, const SpanView<AnyBackend>& spans) {
-  { S::prepare(weights, keys) } -> std::same_as<Variable<AnyBackend>>;
-  { S::scores(weights, query, keys, spans) } -> std::same_as<Variable<AnyBackend>>;
-};
+concept Score = detail::DeclaresScore<S> && detail::ComparesOn<S, AnyBackend>;
 
-/// The same with points 3 and 4 on one backend, for a score that has them there alone.
+/// The same with points 3 to 5 on one backend, for a score that has them there alone.
 template <class S, class B>
-concept ScoreOn = detail::DeclaresScore<S> && Backend<B> &&
-    requires(const typename S::Weights& weights, const Variable<B>& array, const SpanView<B>& spans) {
-  { S::prepare(weights, array) } -> std::same_as<Variable<B>>;
-  { S::scores(weights, array, array, spans) } -> std::same_as<Variable<B>>;
-};
+concept ScoreOn = detail::DeclaresScore<S> && Backend<B> && detail::ComparesOn<S, B>;
 
 }  // namespace bahdanau

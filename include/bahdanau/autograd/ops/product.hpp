@@ -198,18 +198,6 @@ void require_linear(std::string_view where, const Variable<B>& x, const Variable
 
 }  // namespace detail
 
-/// y = x Wᵀ: x [rows, inputs], W [outputs, inputs], y [rows, outputs].
-template <Backend B>
-Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = Result::kept) {
-  detail::require_same_tape("linear", x, w);
-  detail::require_matrix("linear", "weight", w);
-  if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
-  const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, result);
-  detail::multiply_rows<B>(x, w, 0, {}, y.value);
-  detail::record_linear<B>("linear", y, x, w, 0);
-  return y;
-}
-
 /// y = x W'ᵀ + b, where W' [outputs, inputs] is the block of W's columns that starts at `first`; b [outputs].
 template <Backend B>
 Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
@@ -221,6 +209,24 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   detail::multiply_rows<B>(x, w, first, {b.value, 0}, y.value);
   detail::record_linear<B>("linear", y, x, w, first, b);
   return y;
+}
+
+/// y = x W'ᵀ, where W' [outputs, inputs] is the block of W's columns that starts at `first`.
+template <Backend B>
+Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, std::size_t first,
+                           Result result = Result::kept) {
+  detail::require_linear("linear", x, w, first);
+  const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, result);
+  detail::multiply_rows<B>(x, w, first, {}, y.value);
+  detail::record_linear<B>("linear", y, x, w, first);
+  return y;
+}
+
+/// y = x Wᵀ: x [rows, inputs], W [outputs, inputs], y [rows, outputs].
+template <Backend B>
+Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = Result::kept) {
+  if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
+  return linear_columns(x, w, 0, result);
 }
 
 /// y = x Wᵀ + b: x [rows, inputs], W [outputs, inputs], b [outputs], y [rows, outputs].

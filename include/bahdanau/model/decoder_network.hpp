@@ -1,0 +1,314 @@
+// A model's decoder: attention, embedding, the decoder and readout policies, and the output layer. It runs
+// over whole target sentences, or step by step.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <bahdanau/autograd/loop.hpp>
+#include <bahdanau/autograd/ops/best.hpp>
+#include <bahdanau/cell/recurrent_layer.hpp>
+#include <bahdanau/core/token.hpp>
+#include <bahdanau/model/decoder.hpp>
+#include <bahdanau/model/readout.hpp>
+#include <bahdanau/nn/weights.hpp>
+
+namespace bahdanau::detail {
+
+/// What a decoder attends to and starts from, on a tape.
+template <class C, Backend B>
+struct DecoderSource {
+  Memory<B> memory;
+  std::span<const Index> begin, length;    // the keys of each sentence
+  std::span<const CellState<C, B>> first;  // one a layer, parts of [sentences, hidden]
+  std::span<const Index> row_of_sentence;  // the row of `first` that belongs to each sentence
+};
+
+/// All that goes from step to step: the decoder's state, and the score's.
+template <class D, class S, Backend B>
+struct RunningState {
+  static constexpr bool has_pairs = requires(ScoreState<S, B> & score) {
+    score.each_pair([](Variable<B>&) {});
+  };
+
+  D decoder;
+  ScoreState<S, B> score;
+
+  /// The arrays [rows, any].
+  template <class F>
+  void each_row(F f) {
+    decoder.each(f);
+    if constexpr (requires { score.each_row(f); }) score.each_row(f);
+  }
+  /// The arrays [pairs].
+  template <class F>
+  void each_pair(F f) {
+    if constexpr (has_pairs) score.each_pair(f);
+  }
+};
+
+/// A teacher-forced pass over target sentences, with the lists that it reuses. Rows are packed by target
+/// length.
+template <Backend B>
+struct DecoderPass {
+  Packing packing;
+  Variable<B> features;              // [target tokens, width]: what the output layer reads
+  std::vector<Variable<B>> weights;  // attention of each step [pairs of the rows that run]
+  // Where the tape does not record, what has gone from step to step after each row's last token: [rows, any],
+  // and [pairs].
+  std::vector<Variable<B>> ended_rows, ended_pairs;
+  Spans<B> spans;
+
+  std::vector<Index> ids, names, rows, begin, length, packing_lists;  // scratch
+  std::vector<std::size_t> pairs;                                     // of each step
+  std::vector<Variable<B>> outputs, contexts, before;                 // of each step
+  std::vector<std::vector<Variable<B>>> pair_states;                  // of each step
+};
+
+/// The pairs of rows `from`, where row r has `length[r]` of them, for `gather_pairs`.
+inline void add_pairs(std::span<const Index> from, std::span<const Index> length, std::vector<Index>& pairs) {
+  std::vector<Index> offset{0};
+  for (const Index n : length) offset.push_back(offset.back() + n);
+  for (const Index row : from)
+    for (Index i = offset[static_cast<std::size_t>(row)]; i < offset[static_cast<std::size_t>(row) + 1]; ++i)
+      pairs.push_back(i);
+}
+
+/// y[i] = x[list[i]] for an array [pairs]; the list is on the tape.
+template <Backend B>
+Variable<B> gather_pairs(const Variable<B>& x, const Index* list, std::size_t count) {
+  return gather_rows(x.reshape({x.size(), 1}), list, count).reshape({count});
+}
+
+/// The first `count` of the elements of an array [pairs].
+template <Backend B>
+Variable<B> first_pairs(const Variable<B>& v, std::size_t count) {
+  return v.reshape({v.size(), 1}).row_range(0, count).reshape({count});
+}
+
+/// Replaces the rows of a state by its rows `from` [rows], and their pairs, of which row r had `length[r]`.
+template <class D, class S, Backend B>
+void reorder(Tape<B>& tape, std::span<const Index> from, std::span<const Index> length,
+             RunningState<D, S, B>& state) {
+  const Index* rows = tape.keep(from);
+  state.each_row([&](Variable<B>& v) { v = gather_rows(v, rows, from.size()); });
+  if constexpr (RunningState<D, S, B>::has_pairs) {
+    std::vector<Index> pairs;
+    add_pairs(from, length, pairs);
+    const Index* list = tape.keep(pairs);
+    state.each_pair([&](Variable<B>& v) { v = gather_pairs(v, list, pairs.size()); });
+  }
+}
+
+/// Attention, embedding, decoder, readout and output layer: their parameters, and what they do together.
+template <class C, class S, class D, class R>
+class DecoderNetwork {
+ public:
+  using Network = typename D::template Network<C>;
+  template <Backend B>
+  using State = RunningState<typename Network::template State<B>, S, B>;
+
+  DecoderNetwork(Scope root, std::size_t vocabulary, std::size_t key_width, std::size_t value_width,
+                 const Config& config)
+      : DecoderNetwork(root.in("decoder."), vocabulary,
+                       ScoreWidths{config.hidden, key_width, config.hidden, value_width}, config) {}
+
+  /// Keys and values as the score wants them.
+  template <Backend B>
+  Memory<B> remember(const Variable<B>& keys, const Variable<B>& values) const {
+    return detail::remember<S, B>(attention_, keys, values);
+  }
+
+  /// What goes into the first step, for the queries of `spans`.
+  template <Backend B>
+  State<B> start(Tape<B>& tape, std::span<const CellState<C, B>> first, const SpanView<B>& spans) const {
+    if constexpr (StatefulScore<S, B>)
+      return {network_.start(tape, first), S::start(attention_, tape, spans)};
+    else
+      return {network_.start(tape, first), {}};
+  }
+
+  /// One step, and what the output layer reads after it: [rows, width].
+  template <Backend B>
+  struct Stepped {
+    Variable<B> features, attention;  // attention [pairs] of the queries
+  };
+  template <Backend B>
+  Stepped<B> step(const Memory<B>& memory, const SpanView<B>& spans, const TokenInput<B>& tokens,
+                  State<B>& state, const typename DecoderStep<S, B>::Continued& continued = {}) const {
+    DecoderStep<S, B> step(attention_, memory, spans, state.score, {}, nullptr, continued);
+    const StepOutput<B> out = network_.step(step, network_.known(tokens), state.decoder);
+    Features<B> features{out.output, out.before, out.context, {}};
+    if constexpr (R::reads.token) features.token = tokens.embedding();
+    return {R::features(readout_, features), step.attention()};
+  }
+
+  /// The previous tokens; see TokenInput.
+  template <Backend B>
+  TokenInput<B> tokens(Tape<B>& tape, const Index* ids, std::size_t count,
+                       std::span<const Token> again = {}) const {
+    return {tape, embedding_, ids, count, again};
+  }
+
+  /// logits = dense(features): [rows, width] to [rows, vocabulary].
+  template <Backend B>
+  Variable<B> logits(const Variable<B>& features) const {
+    Tape<B>& tape = *features.tape;
+    return linear(features, tape[dense_.weight], tape[dense_.bias]);
+  }
+  /// The `count` best tokens to follow each row, best first, and ln p of each: [rows, count] on the device.
+  template <Backend B>
+  void best(const Variable<B>& features, std::size_t count, typename B::Scalar* log_probs, Index* ids) const {
+    Tape<B>& tape = *features.tape;
+    best_of_products(features, tape[dense_.weight], tape[dense_.bias], count, log_probs, ids);
+  }
+  /// Its parameters, for training, which computes the loss together with it.
+  const Dense& dense() const { return dense_; }
+
+  /// Whether a decoder's input row is the target itself, or the target moved right behind `<bos>`.
+  enum class Inputs : bool { as_given, shifted };
+
+  /// Runs over whole target sentences, each for as many steps as it has valid tokens. `resume(state)` may
+  /// replace what the first step starts from.
+  template <Backend B, class Resume>
+  void run(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
+           const DropoutPlan& plan, DecoderPass<B>& pass, Resume resume) const {
+    pass.packing.assign({target.lengths, target.count});
+    const Packing& packing = pass.packing;
+    pass.ids.resize(packing.tokens());
+    pass.names.resize(packing.tokens());
+    packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
+      pass.ids[row] = inputs == Inputs::as_given ? target.at(sentence, t)
+                      : t == 0                   ? reserved::bos
+                                                 : target.at(sentence, t - 1);
+      pass.names[row] = static_cast<Index>((target.first + sentence) * target.stride + t);
+    });
+    const Index* names = plan.active() ? tape.stage(pass.names) : nullptr;
+    const Index* ids = tape.stage(pass.ids);
+    const PackingLists lists = PackingLists::stage(tape, packing, pass.packing_lists);
+    State<B> state = start_packed(tape, source, pass);
+    resume(state);
+    const TokenInput<B> read = tokens(tape, ids, packing.tokens());
+    const Variable<B> known = network_.known(read);
+    for (auto* list : {&pass.weights, &pass.outputs, &pass.contexts, &pass.before}) list->clear();
+    pass.pairs.clear();
+    pass.pair_states.clear();
+    for (const std::size_t running : packing.counts()) pass.pairs.push_back(pass.spans.prefix(running).pairs);
+    Loop<B> loop(tape, packing.counts(), pass.pairs, lists.state_rows);
+    state.each_row([&](Variable<B>& v) { v = loop.carry(v); });
+    for (std::size_t t = 0; t < packing.steps(); ++t) {
+      const std::size_t running = packing.count(t), first = packing.start(t);
+      loop.step();
+      state.each_row([&](Variable<B>& v) { v = v.row_range(0, running); });
+      state.each_pair([&](Variable<B>& v) { v = first_pairs(v, pass.pairs[t]); });
+      const SpanView<B> spans = pass.spans.prefix(running);
+      DecoderStep<S, B> step(attention_, source.memory, spans, state.score, plan,
+                             names ? names + first : nullptr);
+      StepOutput<B> out = network_.step(step, known.row_range(first, running), state.decoder);
+      std::size_t k = 0;
+      state.each_row([&](Variable<B>& v) {
+        const Variable<B> after = loop.carry_on(k++, v);
+        if (out.output.value == v.value) out.output = after;
+        v = after;
+      });
+      pass.weights.push_back(step.attention());
+      pass.outputs.push_back(out.output);
+      if constexpr (R::reads.context) pass.contexts.push_back(out.context);
+      if constexpr (R::reads.before) pass.before.push_back(out.before);
+      if (State<B>::has_pairs && !tape.recording()) {
+        auto& pairs = pass.pair_states.emplace_back();
+        state.each_pair([&](Variable<B>& v) { pairs.push_back(v); });
+      }
+    }
+    const auto all = [&](const std::vector<Variable<B>>& parts) {
+      return loop.all(std::span<const Variable<B>>(parts));
+    };
+    Features<B> features{all(pass.outputs), {}, {}, {}};
+    if constexpr (R::reads.before) features.before = all(pass.before);
+    if constexpr (R::reads.context) features.context = all(pass.contexts);
+    if constexpr (R::reads.token) features.token = read.embedding();
+    pass.features = R::features(readout_, features);
+    if (!tape.recording()) end(tape, lists, loop, state, pass);
+  }
+  template <Backend B>
+  void run(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
+           const DropoutPlan& plan, DecoderPass<B>& pass) const {
+    run(tape, source, target, inputs, plan, pass, [](State<B>&) {});
+  }
+
+ private:
+  DecoderNetwork(Scope scope, std::size_t vocabulary, const ScoreWidths& widths, const Config& config)
+      : attention_(S::declare(scope.in("attention."), widths)),
+        embedding_(scope.add("embedding.weight", {vocabulary, config.embed}, Initializer::standard_normal())),
+        network_(scope, DecoderSizes{config.embed, config.hidden, config.layers, context_width<S>(widths)}) {
+    const ReadoutSizes sizes{network_.output_width(), context_width<S>(widths), config.embed, config.hidden};
+    const std::size_t width = R::width(sizes);
+    readout_ = R::declare(scope, sizes);
+    if (config.tied && width != config.embed)
+      fail("Config.tied", "a readout as wide as the embedding, " + text(config.embed), text(width),
+           "choose TanhReadout, or embed = " + text(width));
+    dense_.weight = config.tied ? embedding_ : scope.matrix("dense.weight", vocabulary, width);
+    dense_.bias = scope.bias("dense.bias", vocabulary, width);
+  }
+
+  /// Brings spans and first states into the order of the rows: longest target first. Sends what was staged.
+  template <Backend B>
+  State<B> start_packed(Tape<B>& tape, const DecoderSource<C, B>& source, DecoderPass<B>& pass) const {
+    pass.begin.clear();
+    pass.length.clear();
+    pass.rows.clear();
+    for (const Index sentence : pass.packing.order()) {
+      const auto b = static_cast<std::size_t>(sentence);
+      pass.begin.push_back(source.begin[b]);
+      pass.length.push_back(source.length[b]);
+      pass.rows.push_back(source.row_of_sentence[b]);
+    }
+    pass.spans.assign(tape, pass.begin, pass.length);
+    const Index* rows = tape.stage(pass.rows);
+    tape.send();
+    std::vector<CellState<C, B>> first(source.first.begin(), source.first.end());
+    for (CellState<C, B>& state : first)
+      for (Variable<B>& part : state) part = gather_rows(part, rows, pass.rows.size());
+    return start<B>(tape, first, pass.spans.view());
+  }
+
+  /// What each row has ended with.
+  template <Backend B>
+  static void end(Tape<B>& tape, const PackingLists& lists, Loop<B>& loop, State<B>& state,
+                  DecoderPass<B>& pass) {
+    pass.ended_rows.clear();
+    pass.ended_pairs.clear();
+    std::size_t k = 0;
+    state.each_row(
+        [&](Variable<B>&) { pass.ended_rows.push_back(last_of(loop.all(k++), pass.packing, lists)); });
+    if constexpr (State<B>::has_pairs) {
+      // row r ends with pairs offset[r], ... of its last step
+      std::vector<Index> from;
+      std::vector<std::size_t> offset{0}, start{0};
+      for (const Index n : pass.length) offset.push_back(offset.back() + static_cast<std::size_t>(n));
+      for (const std::size_t n : pass.pairs) start.push_back(start.back() + n);
+      for (std::size_t r = 0; r < pass.length.size(); ++r) {
+        std::size_t last = 0;
+        while (last + 1 < pass.packing.steps() && pass.packing.count(last + 1) > r) ++last;
+        for (std::size_t i = offset[r]; i < offset[r + 1]; ++i)
+          from.push_back(static_cast<Index>(start[last] + i));
+      }
+      const Index* list = tape.keep(from);
+      for (std::size_t i = 0; i < pass.pair_states[0].size(); ++i) {
+        std::vector<Variable<B>> steps;
+        for (const auto& pairs : pass.pair_states) steps.push_back(pairs[i].reshape({pairs[i].size(), 1}));
+        pass.ended_pairs.push_back(gather_pairs(concat_rows<B>(steps), list, from.size()));
+      }
+    }
+  }
+
+  typename S::Weights attention_;
+  Parameter embedding_;
+  Network network_;
+  typename R::Weights readout_;
+  Dense dense_;
+};
+
+}  // namespace bahdanau::detail

@@ -1,0 +1,69 @@
+// The cells of a decoder: layers on top of one another, and their states.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <bahdanau/cell/cell.hpp>
+#include <bahdanau/model/decoder.hpp>
+
+namespace bahdanau {
+
+/// The states of stacked cells: one a layer, parts of [rows, hidden].
+template <class C, Backend B>
+struct StackedState {
+  std::vector<CellState<C, B>> layers;
+
+  /// Of the top layer.
+  const Variable<B>& top() const { return hidden(layers.back()); }
+  template <class F>
+  void each(F f) {
+    for (CellState<C, B>& state : layers)
+      for (Variable<B>& part : state) f(part);
+  }
+};
+
+/// Cells on top of one another, the first of which reads `inputs` numbers and the others the hidden state
+/// below.
+template <class C>
+class StackedCells {
+ public:
+  StackedCells(Scope scope, std::size_t inputs, const DecoderSizes& sizes) {
+    for (std::size_t l = 0; l < sizes.layers; ++l)
+      layers_.push_back(C::declare(scope.in("rnn.", "_l" + std::string(detail::text(l))),
+                                   l == 0 ? inputs : sizes.hidden, sizes.hidden));
+  }
+
+  /// What the first layer makes of the previous tokens, which are the last columns of its input: W_ih y + b.
+  template <Backend B>
+  Variable<B> known(const TokenInput<B>& tokens, std::size_t first) const {
+    return tokens.product(layers_[0].weight_ih, layers_[0].bias_ih, first, detail::input_product<C>());
+  }
+
+  /// Adds what the first columns of the first layer's input contribute to `known`.
+  template <Backend B>
+  void add_input(const Variable<B>& known, const Variable<B>& x) const {
+    add_linear(known, x, (*x.tape)[layers_[0].weight_ih]);
+  }
+
+  /// One step of all layers; `projected` is the first one's input product, and is used up.
+  template <class S, Backend B>
+  void step(const DecoderStep<S, B>& step, const Variable<B>& projected, StackedState<C, B>& state) const {
+    Tape<B>& tape = *projected.tape;
+    auto& layers = state.layers;
+    layers[0] = C::step(layers_[0], projected, layers[0]);
+    for (std::size_t l = 1; l < layers_.size(); ++l) {
+      const Variable<B> below = step.dropout(hidden(layers[l - 1]), l);
+      const Variable<B> product =
+          linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih], detail::input_product<C>());
+      layers[l] = C::step(layers_[l], product, layers[l]);
+    }
+  }
+
+ private:
+  std::vector<typename C::Weights> layers_;
+};
+
+}  // namespace bahdanau

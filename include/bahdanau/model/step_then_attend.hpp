@@ -1,0 +1,134 @@
+// The decoders of Luong, Pham and Manning (2015): the cells step first, and attend with their new state. What
+// the readout sees is a = tanh(W_c [c ; s]).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include <bahdanau/model/decoder.hpp>
+#include <bahdanau/model/stacked_cells.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+/// W_c of a = tanh(W_c [c ; s]) [hidden, context + hidden].
+class Combination {
+ public:
+  Combination(Scope scope, const DecoderSizes& sizes)
+      : weight_(scope.matrix("combine.weight", sizes.hidden, sizes.context + sizes.hidden)),
+        context_(sizes.context) {}
+
+  template <Backend B>
+  Variable<B> operator()(const Variable<B>& context, const Variable<B>& state) const {
+    const Variable<B> W = (*state.tape)[weight_];
+    const Variable<B> sum = linear_columns(context, W, 0);
+    add_linear(sum, state, W, context_);
+    return tanh(sum);
+  }
+
+ private:
+  Parameter weight_;
+  std::size_t context_;
+};
+
+}  // namespace detail
+
+/// input = y; query = s after the step; output a = tanh(W_c [c ; s]).
+struct StepThenAttend {
+  static constexpr std::string_view name = "step_then_attend";
+  static constexpr bool attends_before_step = false;
+
+  template <class C>
+  class Network {
+   public:
+    template <Backend B>
+    using State = StackedState<C, B>;
+
+    Network(Scope scope, const DecoderSizes& sizes)
+        : cells_(scope, sizes.embed, sizes), combine_(scope, sizes), hidden_(sizes.hidden) {}
+
+    std::size_t output_width() const { return hidden_; }
+
+    template <Backend B>
+    State<B> start(Tape<B>&, std::span<const CellState<C, B>> first) const {
+      return {{first.begin(), first.end()}};
+    }
+
+    /// The first layer's input product [rows, gates · hidden], whole.
+    template <Backend B>
+    Variable<B> known(const TokenInput<B>& tokens) const {
+      return cells_.known(tokens, 0);
+    }
+
+    template <class S, Backend B>
+    StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
+      cells_.step(step, known, state);
+      const Variable<B> context = step.attend(state.top());
+      return {combine_(context, state.top()), context, {}};
+    }
+
+   private:
+    StackedCells<C> cells_;
+    detail::Combination combine_;
+    std::size_t hidden_;
+  };
+};
+
+/// The same with input [a of the step before ; y], from a = 0 on.
+struct InputFeeding {
+  static constexpr std::string_view name = "input_feeding";
+  static constexpr bool attends_before_step = false;
+
+  template <class C>
+  class Network {
+   public:
+    template <Backend B>
+    struct State {
+      StackedState<C, B> cells;
+      Variable<B> fed;  // a [rows, hidden]
+
+      template <class F>
+      void each(F f) {
+        cells.each(f);
+        f(fed);
+      }
+    };
+
+    Network(Scope scope, const DecoderSizes& sizes)
+        : cells_(scope, sizes.hidden + sizes.embed, sizes), combine_(scope, sizes), hidden_(sizes.hidden) {}
+
+    std::size_t output_width() const { return hidden_; }
+
+    template <Backend B>
+    State<B> start(Tape<B>& tape, std::span<const CellState<C, B>> first) const {
+      return {{{first.begin(), first.end()}}, tape.zeros({hidden(first[0]).rows(), hidden_})};
+    }
+
+    /// The embedding's part of the first layer's input product [rows, gates · hidden].
+    template <Backend B>
+    Variable<B> known(const TokenInput<B>& tokens) const {
+      return cells_.known(tokens, hidden_);
+    }
+
+    template <class S, Backend B>
+    StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
+      cells_.add_input(known, state.fed);
+      cells_.step(step, known, state.cells);
+      const Variable<B>& top = state.cells.top();
+      const Variable<B> context = step.attend(top);
+      state.fed = combine_(context, top);
+      return {state.fed, context, {}};
+    }
+
+   private:
+    StackedCells<C> cells_;
+    detail::Combination combine_;
+    std::size_t hidden_;
+  };
+};
+
+static_assert(Decoder<StepThenAttend> && Decoder<InputFeeding>);
+
+}  // namespace bahdanau

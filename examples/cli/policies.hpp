@@ -11,7 +11,7 @@
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
-#include <bahdanau/model/encoder.hpp>
+#include <bahdanau/model/recurrent_encoder.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 

@@ -163,9 +163,9 @@ void check_files(const TrainOptions& options, const fs::path& checkpoint) {
 }
 
 std::unique_ptr<AnyModel> new_model(const TrainOptions& options, const bd::Vocabularies& vocabularies) {
-  const auto& [embed, hidden, layers, dropout, rule] = options.config;
-  std::string sizes = "--embed " + bd::detail::text(embed) + " --hidden " + bd::detail::text(hidden) +
-                      " --layers " + bd::detail::text(layers);
+  const bd::Config& config = options.config;
+  const std::string sizes = "--embed " + bd::detail::text(config.embed) + " --hidden " +
+                            bd::detail::text(config.hidden) + " --layers " + bd::detail::text(config.layers);
   try {
     return new_any_model(options.policies, options.config, vocabularies, options.seed);
   } catch (const std::bad_alloc&) {

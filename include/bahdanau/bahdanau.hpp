@@ -15,6 +15,7 @@
 #include <bahdanau/autograd/tape.hpp>
 #include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
+#include <bahdanau/cell/gru_reset_before.hpp>
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
@@ -36,6 +37,7 @@
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/plot/terminal.hpp>
 #include <bahdanau/score/additive.hpp>
+#include <bahdanau/score/dot.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <bahdanau/autograd/spans.hpp>
 #include <bahdanau/cell/cell.hpp>
 #include <bahdanau/cell/packing.hpp>
 #include <bahdanau/model/batch.hpp>
@@ -32,6 +33,7 @@ struct Encoding {
   Packing packing;                    // rows of `last` are in packing.order()
 
   std::vector<Index> lengths, ids, names, rows, reversal, lists;  // scratch
+  Spans<B> spans;
 
   /// What contexts are sums of.
   const Variable<B>& summed() const { return values.tape == nullptr ? outputs : values; }

@@ -20,7 +20,8 @@ namespace detail {
 template <class C, std::size_t Directions>
 class RecurrentEncoder {
  public:
-  RecurrentEncoder(Scope root, std::size_t vocabulary, const Config& config) : hidden_(config.hidden) {
+  RecurrentEncoder(Scope root, std::size_t vocabulary, const Config& config)
+      : hidden_(config.hidden), bridge_rule_(config.bridge) {
     Scope scope = root.in("encoder.");
     embedding_ = scope.add("embedding.weight", {vocabulary, config.embed}, Initializer::standard_normal());
     for (std::size_t l = 0; l < config.layers; ++l) {
@@ -29,13 +30,20 @@ class RecurrentEncoder {
         layers_.push_back(
             C::declare(scope.in("rnn.", "_l" + text(l) + (d == 0 ? "" : "_reverse")), inputs, config.hidden));
     }
-    if constexpr (Directions == 2)
+    if constexpr (Directions == 1) {
+      if (bridge_rule_ != Bridge::both)
+        fail("Config.bridge",
+             "\"both\" for an encoder of one direction, whose states the decoder takes as they are",
+             quote(bahdanau::name(bridge_rule_)), "use Bidirectional");
+    } else {
+      const std::size_t inputs = (bridge_rule_ == Bridge::backward ? 1 : 2) * config.hidden;
       for (std::size_t p = 0; p < C::parts; ++p)
         for (std::size_t l = 0; l < config.layers; ++l) {
           Scope bridge = root.in("decoder.bridge." + std::string(C::part_names[p]) + "." + text(l) + ".");
-          bridge_[p].push_back({bridge.matrix("weight", config.hidden, 2 * config.hidden),
-                                bridge.bias("bias", config.hidden, 2 * config.hidden)});
+          bridge_[p].push_back(
+              {bridge.matrix("weight", config.hidden, inputs), bridge.bias("bias", config.hidden, inputs)});
         }
+    }
   }
 
   /// Runs over the sentences and fills `out`: outputs [valid tokens, directions · hidden] and last states.
@@ -47,6 +55,8 @@ class RecurrentEncoder {
     const Index* reversal = Directions == 2 ? tape.stage(out.reversal) : nullptr;
     const Index* rows = tape.stage(out.rows);
     const PackingLists lists = PackingLists::stage(tape, out.packing, out.lists);
+    if constexpr (Directions == 2)
+      if (bridge_rule_ == Bridge::mean) stage_spans(tape, out);
     tape.send();
     const std::size_t tokens = out.packing.tokens(), layers = layers_.size() / Directions;
     Variable<B> x = gather_rows(tape[embedding_], ids, tokens);
@@ -61,10 +71,23 @@ class RecurrentEncoder {
         const auto backward = run_layer<C, B>(layers_[l * Directions + 1], hidden_,
                                               gather_rows(x, reversal, tokens), out.packing, lists);
         x = concat_columns<B>({forward.outputs, gather_rows(backward.outputs, reversal, tokens)});
-        out.last.push_back(join(tape, l, forward.last, backward.last));
+        if (bridge_rule_ == Bridge::both)
+          out.last.push_back(cross(tape, l, [&](std::size_t p) {
+            return concat_columns<B>({forward.last[p], backward.last[p]});
+          }));
+        if (bridge_rule_ == Bridge::backward)
+          out.last.push_back(cross(tape, l, [&](std::size_t p) { return backward.last[p]; }));
       }
     }
     out.outputs = gather_rows(x, rows, out.rows.size());
+    if constexpr (Directions == 2)
+      if (bridge_rule_ == Bridge::mean) {
+        // a softmax of equal scores is a mean's weights
+        const SpanView<B>& spans = out.spans.view();
+        const Variable<B> mean = span_sum(softmax(tape.zeros({spans.pairs}), spans), out.outputs, spans);
+        for (std::size_t l = 0; l < layers; ++l)
+          out.last.push_back(cross(tape, l, [&](std::size_t) { return mean; }));
+      }
   }
 
  private:
@@ -105,21 +128,32 @@ class RecurrentEncoder {
     }
   }
 
-  /// h = tanh(B [h→ ; h←] + b), and for what else a state has, c = C [c→ ; c←] + d.
+  /// The keys of each sentence, in the order of the rows of `last`.
   template <Backend B>
-  CellState<C, B> join(Tape<B>& tape, std::size_t layer, const CellState<C, B>& forward,
-                       const CellState<C, B>& backward) const {
+  static void stage_spans(Tape<B>& tape, Encoding<C, B>& out) {
+    out.lengths.clear();
+    out.names.clear();
+    for (const Index sentence : out.packing.order()) {
+      out.names.push_back(out.begin[static_cast<std::size_t>(sentence)]);
+      out.lengths.push_back(out.length[static_cast<std::size_t>(sentence)]);
+    }
+    out.spans.assign(tape, out.names, out.lengths);
+  }
+
+  /// The bridge: h = tanh(B x + b), and for what else a state has, c = C x + d; `input(part)` is x.
+  template <Backend B, class Input>
+  CellState<C, B> cross(Tape<B>& tape, std::size_t layer, Input input) const {
     CellState<C, B> state;
     for (std::size_t p = 0; p < C::parts; ++p) {
       const Dense& dense = bridge_[p][layer];
-      const Variable<B> joined =
-          linear(concat_columns<B>({forward[p], backward[p]}), tape[dense.weight], tape[dense.bias]);
-      state[p] = p == 0 ? tanh(joined) : joined;
+      const Variable<B> crossed = linear(input(p), tape[dense.weight], tape[dense.bias]);
+      state[p] = p == 0 ? tanh(crossed) : crossed;
     }
     return state;
   }
 
   std::size_t hidden_;
+  Bridge bridge_rule_;
   Parameter embedding_;
   std::vector<typename C::Weights> layers_;  // layer by layer, forward before backward
   std::array<std::vector<Dense>, C::parts> bridge_;

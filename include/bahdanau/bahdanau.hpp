@@ -33,6 +33,9 @@
 #include <bahdanau/model/hidden_readouts.hpp>
 #include <bahdanau/model/step_then_attend.hpp>
 #include <bahdanau/model/translation.hpp>
+#include <bahdanau/models/d2l.hpp>
+#include <bahdanau/models/luong.hpp>
+#include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/plot/terminal.hpp>

@@ -24,8 +24,21 @@ inline std::vector<std::size_t> extents_of(const Shape& shape) {
   return out;
 }
 
+/// Whether a tensor that is no parameter is a tied output layer's weight, which PyTorch's `state_dict` has
+/// twice. Throws where the two differ.
+inline bool is_tied_copy(const SafetensorsFile& file, const TensorNames& names, std::string_view ours,
+                         const std::string& name) {
+  if (ours != "decoder.dense.weight") return false;
+  const std::string* embedding = names.find("decoder.embedding.weight");
+  if (embedding == nullptr || file.tensors().find(name)->second.dtype == Dtype::i32) return false;
+  if (file.read<double>(name) != file.read<double>(*embedding))
+    fail(file.path().string(), quote(name) + " equal to " + quote(*embedding) + ", as the model's are tied",
+         "others");
+  return true;
+}
+
 /// Throws unless the file has each of these parameters with its shape, and nothing else.
-inline void check_tensors(const SafetensorsFile& file, const ParameterList& list) {
+inline void check_tensors(const SafetensorsFile& file, const ParameterList& list, bool tied = false) {
   const std::string path = file.path().string();
   const TensorNames names(file, list);
   for (const auto& entry : list.entries()) {
@@ -38,7 +51,7 @@ inline void check_tensors(const SafetensorsFile& file, const ParameterList& list
     if (info.dtype == Dtype::i32) fail(path, wanted + " of dtype F32 or F64", "I32");
   }
   for (const auto& [ours, name] : names.all())
-    if (!names.is_parameter(ours))
+    if (!names.is_parameter(ours) && !(tied && is_tied_copy(file, names, ours, name)))
       fail(path, "only the " + text(list.entries().size()) + " tensors of this model",
            "also " + quote(name) + " of shape " + bracketed(file.tensors().find(name)->second.shape));
 }
@@ -108,7 +121,7 @@ struct ModelFile<EncoderDecoder<Policies...>> {
 
   static void load_weights(Model& model, const std::filesystem::path& path) {
     const auto file = SafetensorsFile::open(path);
-    check_tensors(file, model.parameters());
+    check_tensors(file, model.parameters(), model.config().tied);
     // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
     Model loaded = model;
     read_weights(file, loaded);

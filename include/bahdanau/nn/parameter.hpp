@@ -19,8 +19,8 @@ namespace bahdanau {
 
 /// How a parameter's first values are drawn.
 struct Initializer {
-  enum class Kind { zero, uniform, normal } kind = Kind::zero;
-  double scale = 0;  // the bound of the uniform, the deviation of the normal distribution
+  enum class Kind { zero, uniform, normal, orthogonal } kind = Kind::zero;
+  double scale = 0;  // the bound of the uniform, the deviation of the normal distribution, a factor
 
   /// U(±√(6 / (fan_in + fan_out))) for a matrix [fan_out, fan_in], however many gates are stacked in it.
   static Initializer xavier_uniform(std::size_t fan_out, std::size_t fan_in) {
@@ -31,7 +31,13 @@ struct Initializer {
     return {Kind::uniform, 1.0 / std::sqrt(static_cast<double>(fan))};
   }
   static Initializer standard_normal() { return {Kind::normal, 1.0}; }
+  static Initializer zeros() { return {}; }
+  static Initializer normal(double deviation) { return {Kind::normal, deviation}; }
+  static Initializer uniform(double bound) { return {Kind::uniform, bound}; }
+  /// Each square block of a matrix, one a gate, is a rotation or reflection drawn without preference.
+  static Initializer orthogonal() { return {Kind::orthogonal, 1.0}; }
 
+  /// Element i. An orthogonal matrix begins as a normal one: see nn/orthogonal.hpp.
   double draw(random::Key key, std::size_t i) const {
     if (kind == Kind::zero) return 0;
     return scale * (kind == Kind::uniform ? 2.0 * key.uniform(i) - 1.0 : key.normal(i));

@@ -14,6 +14,7 @@
 #include <bahdanau/autograd/tape.hpp>
 #include <bahdanau/backend/backend.hpp>
 #include <bahdanau/core/random.hpp>
+#include <bahdanau/nn/orthogonal.hpp>
 #include <bahdanau/nn/parameter.hpp>
 
 namespace bahdanau {
@@ -60,13 +61,22 @@ class ParameterBlock {
 
   /// Draws first values: each parameter from a stream of its own, so one more layer changes no other.
   void initialize(const ParameterList& list, std::uint64_t seed) {
+    initialize(list, seed, [](const ParameterList::Entry& entry) { return entry.initializer; });
+  }
+  /// The same by a rule of the caller's, which is called with each `ParameterList::Entry`.
+  template <std::invocable<const ParameterList::Entry&> Rule>
+  void initialize(const ParameterList& list, std::uint64_t seed, Rule rule) {
+    std::vector<double> drawn;
     std::vector<Scalar> host;
     for (const ParameterList::Entry& entry : list.entries()) {
+      const Initializer initializer = rule(entry);
       random::Key key = random::key_of(seed, random::Stream::weights);
       for (const char c : entry.name) key = key.derive(static_cast<unsigned char>(c));
-      host.resize(entry.parameter.shape.size());
-      for (std::size_t i = 0; i < host.size(); ++i)
-        host[i] = static_cast<Scalar>(entry.initializer.draw(key, i));
+      drawn.resize(entry.parameter.shape.size());
+      for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] = initializer.draw(key, i);
+      if (initializer.kind == Initializer::Kind::orthogonal)
+        detail::make_orthogonal(drawn, entry.parameter.shape.cols());
+      host.assign(drawn.begin(), drawn.end());
       write(entry.parameter, host);
     }
   }

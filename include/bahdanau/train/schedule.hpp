@@ -13,6 +13,7 @@ struct Schedule {
   std::size_t warm_up = 0;   // steps over which the rate rises linearly from 0
   std::size_t patience = 0;  // epochs without a better loss before it decays; 0: never
   double decay = 0.5;        // what it is multiplied with then, above 0 and at most 1
+  std::size_t after = 0;     // epochs after which it decays with each, whatever the loss; 0: not so
 };
 
 /// Where a schedule stands; plain numbers, kept in checkpoints.
@@ -38,6 +39,7 @@ struct ScheduleState {
       factor *= schedule.decay;
       waiting = 0;
     }
+    if (schedule.after > 0 && epochs >= schedule.after) factor *= schedule.decay;
   }
 };
 

@@ -1,0 +1,47 @@
+// What a paper says of its model besides its equations: sizes, first weights, optimizer, training.
+#pragma once
+
+#include <cstdint>
+
+#include <bahdanau/model/config.hpp>
+#include <bahdanau/nn/parameter.hpp>
+#include <bahdanau/train/options.hpp>
+
+namespace bahdanau::models {
+
+/// The choices of a paper.
+///
+///     auto paper = bd::models::defaults<Model>();
+///     Model model(paper.config, corpus.vocabularies());
+///     paper.initialize(model, /*seed=*/1);
+///     bd::Trainer(model, paper.optimizer, paper.training).fit(corpus);
+template <class Optimizer>
+struct Defaults {
+  Config config;
+  Initializer (*initializer)(const ParameterList::Entry&);  // how each parameter is drawn
+  Optimizer optimizer;
+  TrainerOptions training;
+
+  /// Draws all weights anew, as the paper does.
+  template <class Model>
+  void initialize(Model& model, std::uint64_t seed) const {
+    model.weights().initialize(model.parameters(), seed, initializer);
+  }
+};
+
+/// Where a model's defaults are; each model of this namespace specialises it.
+template <class Model>
+struct Paper {
+  static_assert(
+      sizeof(Model) == 0,
+      "bahdanau: models::defaults knows the models of bahdanau::models alone; give a model of one's own "
+      "its Config, optimizer and TrainerOptions");
+};
+
+/// The choices of the paper that a model is from.
+template <class Model>
+auto defaults() {
+  return Paper<Model>::defaults();
+}
+
+}  // namespace bahdanau::models

@@ -1,8 +1,9 @@
-// From the name of a cell to the models with that cell.
+// From the names of policies to the models that have them.
 #include "any_model.hpp"
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <bahdanau/io/model_description.hpp>
@@ -13,26 +14,79 @@
 namespace cli {
 namespace {
 
-std::unique_ptr<AnyModel> make(std::string_view where, const PolicyNames& names, const Origin& origin) {
+/// The policies of an architecture.
+template <class Architecture>
+PolicyNames policies_of() {
+  using Model = typename Architecture::Model;
+  return {std::string(Model::Cell::name), std::string(Model::Score::name), std::string(Model::Encoder::name),
+          std::string(Model::Decoder::name), std::string(Model::Readout::name)};
+}
+
+/// Calls `use<Architecture>()` for the paper whose model has these policies; says whether there is one.
+template <class... Papers, class Use>
+bool choose_paper(OneOf<Papers...>, const PolicyNames& policies, Use use) {
+  return ((policies == policies_of<Papers>() && (use.template operator()<Papers>(), true)) || ...);
+}
+
+/// Whether these are policies of d2l's model, or others in the place of its cell, score and encoder.
+bool is_d2l(const PolicyNames& policies) {
+  const PolicyNames usual;
+  return policies.decoder == usual.decoder && policies.readout == usual.readout &&
+         !choose_paper(Papers{}, policies, []<class>() {});
+}
+
+[[noreturn]] void refuse(std::string_view where, const PolicyNames& p) {
+  std::string known = bd::detail::quote(D2l::name);
+  for (const std::string& name : names(Papers{})) known += ", " + bd::detail::quote(name);
+  bd::fail(where, "a model that the tool knows (" + known + ")",
+           "one of " + p.cell + ", " + p.score + ", " + p.encoder + ", " + p.decoder + ", " + p.readout,
+           "load it in a program of yours, with these policies");
+}
+
+std::unique_ptr<AnyModel> make(std::string_view where, const PolicyNames& policies, const Origin& origin) {
   std::unique_ptr<AnyModel> result;
-  choose(Cells{}, where, "a cell", names.cell,
-         [&]<class Cell>() { result = model_with<Cell>(where, names, origin); });
+  if (is_d2l(policies))
+    choose(Cells{}, where, "a cell", policies.cell,
+           [&]<class Cell>() { result = model_with<Cell>(where, policies, origin); });
+  else if (!choose_paper(Papers{}, policies, [&]<class Paper>() { result = model_of_paper<Paper>(origin); }))
+    refuse(where, policies);
   return result;
+}
+
+/// A paper's optimizer by its name.
+template <class Optimizer>
+OptimizerChoice choice_of(const Optimizer& optimizer) {
+  return {std::string(Optimizer::name), optimizer.rate};
 }
 
 }  // namespace
 
+PaperChoices choices_of_paper(std::string_view architecture) {
+  PaperChoices result;
+  const auto take = [&]<class Architecture>() {
+    const auto paper = bd::models::defaults<typename Architecture::Model>();
+    result = {policies_of<Architecture>(), paper.config, choice_of(paper.optimizer), paper.training};
+  };
+  if (architecture == D2l::name)
+    take.template operator()<D2l>();
+  else
+    choose(Papers{}, "--architecture", "an architecture", architecture, take);
+  return result;
+}
+
 std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path) {
-  const auto description = bd::ModelDescription::read(bd::SafetensorsFile::open(path));
-  return make(path.string(), {description.cell, description.score, description.encoder}, FromFile{path});
+  const auto d = bd::ModelDescription::read(bd::SafetensorsFile::open(path));
+  return make(path.string(), {d.cell, d.score, d.encoder, d.decoder, d.readout}, FromFile{path});
 }
 
 std::unique_ptr<AnyModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
-                                        const bd::Vocabularies& vocabularies, std::uint64_t seed) {
-  return make("model", policies, FromSeed{config, vocabularies, seed});
+                                        const bd::Vocabularies& vocabularies, std::uint64_t seed,
+                                        FirstWeights first) {
+  return make("model", policies, FromSeed{config, vocabularies, seed, first});
 }
 
 void check_policies(std::string_view where, const PolicyNames& policies) {
+  if (!is_d2l(policies)) return;  // a paper's, which fit
   choose(Cells{}, where, "a cell", policies.cell, []<class>() {});
   choose_score_and_encoder(where, policies.score, policies.encoder, []<class, class>() {});
 }

@@ -33,7 +33,9 @@ namespace bd = bahdanau;
 
 /// The names of a model's policies.
 struct PolicyNames {
-  std::string cell = "gru", score = "additive", encoder = "unidirectional";
+  std::string cell = "gru", score = "additive", encoder = "unidirectional", decoder = "attend_then_step",
+              readout = "linear";
+  bool operator==(const PolicyNames&) const = default;
 };
 
 /// An optimizer's name, and its learning rate if not the usual one.
@@ -41,6 +43,19 @@ struct OptimizerChoice {
   std::string name = "adam";
   std::optional<double> rate;
 };
+
+/// What a paper says of its model besides its policies.
+struct PaperChoices {
+  PolicyNames policies;
+  bd::Config config;
+  OptimizerChoice optimizer;
+  bd::TrainerOptions training;
+};
+/// Those of the architecture of that name. Throws, with the choices, if there is none.
+PaperChoices choices_of_paper(std::string_view architecture);
+
+/// How a new model's weights are drawn: as the library does, or as its paper says.
+enum class FirstWeights { usual, of_paper };
 
 /// How translations are searched for.
 using Search = std::variant<bd::Greedy, bd::Beam>;
@@ -75,7 +90,8 @@ std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path);
 
 /// A new model with weights drawn from `seed`.
 std::unique_ptr<AnyModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
-                                        const bd::Vocabularies& vocabularies, std::uint64_t seed);
+                                        const bd::Vocabularies& vocabularies, std::uint64_t seed,
+                                        FirstWeights first = FirstWeights::usual);
 
 /// Throws what `new_any_model` throws for these names, before anything else is done.
 void check_policies(std::string_view where, const PolicyNames& policies);

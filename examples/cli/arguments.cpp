@@ -111,6 +111,29 @@ void add_limits(CLI::App* command, SearchOptions& search) {
          "Megabytes that a batch may need, estimated from above; 0 is any", whole(0, 1 << 24));
 }
 
+/// Takes what an architecture says, and what its paper does if wanted, but for what was given.
+void take_architecture(const std::string& architecture, bool as_in_paper, const CLI::App& command,
+                       TrainOptions& o) {
+  const PaperChoices paper = choices_of_paper(architecture);
+  if (architecture != D2l::name) o.policies = paper.policies;
+  o.config.bridge = paper.config.bridge;
+  if (!as_in_paper) return;
+  o.first = FirstWeights::of_paper;
+  const auto take = [&](const char* name, auto& value, const auto& of_paper) {
+    if (command.count(name) == 0) value = of_paper;
+  };
+  take("--embed", o.config.embed, paper.config.embed);
+  take("--hidden", o.config.hidden, paper.config.hidden);
+  take("--layers", o.config.layers, paper.config.layers);
+  take("--dropout", o.config.dropout, paper.config.dropout);
+  if (command.count("--optimizer") == 0 && command.count("--rate") == 0) o.optimizer = paper.optimizer;
+  take("--epochs", o.trainer.epochs, paper.training.epochs);
+  take("--batch", o.trainer.batch, paper.training.batch);
+  take("--clip", o.trainer.clip, paper.training.clip);
+  o.trainer.schedule.after = paper.training.schedule.after;
+  o.trainer.grouping = paper.training.grouping;
+}
+
 void add_train(CLI::App& app) {
   auto [command, options] =
       add(app, "train", "Train a model on sentence pairs", &train,
@@ -132,6 +155,17 @@ void add_train(CLI::App& app) {
         ->check(CLI::IsMember(std::move(choices)))
         ->capture_default_str();
   };
+  const auto architecture = std::make_shared<std::string>(D2l::name);
+  std::vector<std::string> architectures = names(Papers{});
+  architectures.insert(architectures.begin(), std::string(D2l::name));
+  choice("--architecture", *architecture, "Whose model; --cell, --score and --encoder choose parts of d2l's",
+         architectures)
+      ->group("Model");
+  const auto as_in_paper = std::make_shared<bool>(false);
+  c->add_flag("--paper", *as_in_paper,
+              "Sizes, first weights, optimizer, batches and epochs as the architecture's paper has them, "
+              "where they are not given here")
+      ->group("Model");
   choice("--cell", o.policies.cell, "Recurrent cell", names(Cells{}))->group("Model");
   choice("--score", o.policies.score, "How a query meets the keys", names(Scores{}))->group("Model");
   choice("--encoder", o.policies.encoder, "One direction or both; both go with --score additive",
@@ -215,7 +249,13 @@ void add_train(CLI::App& app) {
                 "Folder for pictures: the loss curve, and the attention of some translations");
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
 
-  c->parse_complete_callback([&o, final_state, tokens, skip, rate, by_length] {
+  c->parse_complete_callback([c, &o, architecture, as_in_paper, final_state, tokens, skip, rate, by_length] {
+    if (*architecture != D2l::name)
+      for (const char* part : {"--cell", "--score", "--encoder"})
+        if (c->count(part) > 0)
+          throw CLI::ValidationError(std::string(part) + ": expected it with --architecture d2l, got " +
+                                     *architecture + ", which has its own");
+    take_architecture(*architecture, *as_in_paper, *c, o);
     try {
       check_policies("--score", o.policies);
     } catch (const bd::Error& e) {

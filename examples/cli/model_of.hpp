@@ -80,7 +80,8 @@ class ModelOf final : public AnyModel {
 
   PolicyNames policies() const override {
     return {std::string(Model::Cell::name), std::string(Model::Score::name),
-            std::string(Model::Encoder::name)};
+            std::string(Model::Encoder::name), std::string(Model::Decoder::name),
+            std::string(Model::Readout::name)};
   }
   const bd::Config& config() const override { return model_.config(); }
   const bd::Vocabularies& vocabularies() const override { return model_.vocabularies(); }
@@ -123,19 +124,30 @@ Model FromFile::make() const {
 }
 template <class Model>
 Model FromSeed::make() const {
-  return Model(config, vocabularies, seed);
+  Model model(config, vocabularies, seed);
+  if constexpr (bd::models::OfPaper<Model>)
+    if (first == FirstWeights::of_paper) bd::models::defaults<Model>().initialize(model, seed);
+  return model;
+}
+
+template <class Model>
+std::unique_ptr<AnyModel> model_from(const Origin& origin) {
+  return std::visit(
+      [](const auto& from) { return std::make_unique<ModelOf<Model>>(from.template make<Model>()); }, origin);
 }
 
 template <class Cell>
 std::unique_ptr<AnyModel> model_with(std::string_view where, const PolicyNames& names, const Origin& origin) {
   std::unique_ptr<AnyModel> result;
   choose_score_and_encoder(where, names.score, names.encoder, [&]<class Score, class Encoder>() {
-    using Model = bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Encoder>;
-    result = std::visit(
-        [](const auto& from) { return std::make_unique<ModelOf<Model>>(from.template make<Model>()); },
-        origin);
+    result = model_from<bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Encoder>>(origin);
   });
   return result;
+}
+
+template <class Paper>
+std::unique_ptr<AnyModel> model_of_paper(const Origin& origin) {
+  return model_from<typename Paper::Model>(origin);
 }
 
 }  // namespace cli

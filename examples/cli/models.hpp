@@ -1,5 +1,5 @@
-// Where models come from, and the functions that make them, one for each cell.
-// They are declared here and compiled in models_<cell>.cpp.
+// Where models come from, and the functions that make them, one for each cell and each paper.
+// They are declared here and compiled in models_<name>.cpp.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct FromSeed {
   const bd::Config& config;
   const bd::Vocabularies& vocabularies;
   std::uint64_t seed;
+  FirstWeights first;
   template <class Model>
   Model make() const;
 };
@@ -29,5 +30,9 @@ using Origin = std::variant<FromFile, FromSeed>;
 /// A model with that cell, and with the score and the encoder of these names.
 template <class Cell>
 std::unique_ptr<AnyModel> model_with(std::string_view where, const PolicyNames& names, const Origin& origin);
+
+/// The model of a paper, one of `Papers` (policies.hpp).
+template <class Paper>
+std::unique_ptr<AnyModel> model_of_paper(const Origin& origin);
 
 }  // namespace cli

@@ -1,17 +1,21 @@
 // The policies that the tool knows, and the way from a name to a type.
-// A score or an encoder of one's own joins the tool by being added to its list; a cell needs a
-// models_<cell>.cpp too.
+// A score or an encoder of one's own joins the tool by being added to its list; a cell or an architecture
+// needs a models_<name>.cpp too.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
 #include <bahdanau/model/recurrent_encoder.hpp>
+#include <bahdanau/models/d2l.hpp>
+#include <bahdanau/models/luong.hpp>
+#include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 
@@ -30,6 +34,25 @@ using Cells = OneOf<bd::Gru, bd::Lstm>;
 #endif
 using Scores = OneOf<bd::Additive, bd::ScaledDot>;
 using Encoders = OneOf<bd::Unidirectional, bd::Bidirectional>;
+
+/// Whole models, each from a paper; "d2l" is any cell, score and encoder of the lists above.
+struct D2l {
+  static constexpr std::string_view name = "d2l";
+  using Model = bd::models::D2l<bd::Xtensor<float>>;
+};
+struct RnnSearch {
+  static constexpr std::string_view name = "rnnsearch";
+  using Model = bd::models::RnnSearch<bd::Xtensor<float>>;
+};
+struct Luong {
+  static constexpr std::string_view name = "luong";
+  using Model = bd::models::Luong<bd::Xtensor<float>>;
+};
+#ifdef BAHDANAU_CLI_GRU_ALONE
+using Papers = OneOf<>;
+#else
+using Papers = OneOf<RnnSearch, Luong>;
+#endif
 
 /// The names of a family, in their order.
 template <class... Policies>

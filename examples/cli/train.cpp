@@ -88,10 +88,13 @@ Data read_data(const TrainOptions& options, const Talk& say) {
 }
 
 void describe(const Talk& say, const AnyModel& model) {
-  const auto [cell, score, encoder] = model.policies();
+  const PolicyNames policies = model.policies(), usual;
   const bd::Config& config = model.config();
-  say("model: " + cell + ", " + score + ", " + encoder + ", " + counted(config.layers, "layer") + " of " +
-      bd::detail::text(config.hidden) + ", " + counted(model.weights(), "weight"));
+  std::string named = policies.cell + ", " + policies.score + ", " + policies.encoder;
+  if (policies.decoder != usual.decoder) named += ", " + policies.decoder;
+  if (policies.readout != usual.readout) named += ", " + policies.readout;
+  say("model: " + named + ", " + counted(config.layers, "layer") + " of " + bd::detail::text(config.hidden) +
+      ", " + counted(model.weights(), "weight"));
 }
 
 /// The sources of the first pairs of a file that the model was trained on whole, each once.
@@ -167,7 +170,7 @@ std::unique_ptr<AnyModel> new_model(const TrainOptions& options, const bd::Vocab
   const std::string sizes = "--embed " + bd::detail::text(config.embed) + " --hidden " +
                             bd::detail::text(config.hidden) + " --layers " + bd::detail::text(config.layers);
   try {
-    return new_any_model(options.policies, options.config, vocabularies, options.seed);
+    return new_any_model(options.policies, options.config, vocabularies, options.seed, options.first);
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {  // beyond what can be asked for
   }

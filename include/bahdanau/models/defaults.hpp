@@ -31,17 +31,22 @@ struct Defaults {
 
 /// Where a model's defaults are; each model of this namespace specialises it.
 template <class Model>
-struct Paper {
-  static_assert(
-      sizeof(Model) == 0,
-      "bahdanau: models::defaults knows the models of bahdanau::models alone; give a model of one's own "
-      "its Config, optimizer and TrainerOptions");
+struct Paper {};
+
+/// Whether a model is one of this namespace's.
+template <class Model>
+concept OfPaper = requires {
+  Paper<Model>::defaults();
 };
 
 /// The choices of the paper that a model is from.
 template <class Model>
 auto defaults() {
-  return Paper<Model>::defaults();
+  static_assert(
+      OfPaper<Model>,
+      "bahdanau: models::defaults knows the models of bahdanau::models alone; give a model of one's "
+      "own its Config, optimizer and TrainerOptions");
+  if constexpr (OfPaper<Model>) return Paper<Model>::defaults();
 }
 
 }  // namespace bahdanau::models

@@ -1,5 +1,5 @@
 // error: bahdanau: this encoder has no Network<Cell> made from (Scope, vocabulary, Config) with
-// run(tape, input, encoding); write it as point 3 of bahdanau::Encoder says (model/encoder.hpp)
+// run(tape, input, encoding); write it as points 3 and 4 of bahdanau::Encoder say (model/encoder.hpp)
 #include <string_view>
 
 #include <bahdanau/bahdanau.hpp>

@@ -98,7 +98,8 @@ class Loop {
   Variable<B> all(std::size_t k) {
     end();
     require_state("Loop::all", k);
-    std::vector<Variable<B>> states;
+    std::vector<Variable<B>>& states = loop_->parts;
+    states.clear();
     for (std::size_t t = 0; t < loop_->rows.steps(); ++t) {
       const std::size_t at = t * loop_->carried.size() + k;
       if (at >= loop_->states.size() || loop_->states[at].tape == nullptr)

@@ -73,6 +73,7 @@ struct LoopRecord {
   std::vector<Made> made;
   std::vector<Carried> carried;
   std::vector<Variable<B>> states;      // after each step, step by step
+  std::vector<Variable<B>> parts;       // scratch
   std::vector<std::size_t> uses;        // of weights: the k-th of each step
   std::size_t arrays = 0, weights = 0;  // of the step so far
   const Index* state_rows = nullptr;    // see add_state_rows; on the device, once somebody needs it

@@ -49,7 +49,7 @@ class DecodingSession {
       spans = spans_.view();
       length_of_row_ = length_;
     }
-    state_ = decoder.template start<B>(tape_, encoding_.last, spans);
+    decoder.template start<B>(tape_, encoding_.last, spans, state_);
     loop_.emplace(tape_);
   }
 

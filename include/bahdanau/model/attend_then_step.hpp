@@ -28,8 +28,8 @@ struct AttendThenStep {
     std::size_t output_width() const { return hidden_; }
 
     template <Backend B>
-    State<B> start(Tape<B>&, std::span<const CellState<C, B>> first) const {
-      return {{first.begin(), first.end()}};
+    void start(Tape<B>&, std::span<const CellState<C, B>> first, State<B>& state) const {
+      state.start(first);
     }
 
     /// The embedding's part of the first layer's input product [rows, gates · hidden].

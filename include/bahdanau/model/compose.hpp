@@ -144,7 +144,8 @@ struct CheckedComposition {
   static_assert(
       decodes(),
       "bahdanau: this decoder has no Network<Cell> made from (Scope, DecoderSizes) with output_width(), "
-      "State, start(tape, first), known(tokens) and step(step, known, state); write them as points 2 to "
+      "State, start(tape, first, state), known(tokens) and step(step, known, state); write them as points 2 "
+      "to "
       "5 of bahdanau::Decoder say (model/decoder.hpp)");
   static consteval bool reads_out() {
     if constexpr (kinds) return ReadoutOn<R, B>;

@@ -65,7 +65,7 @@ Decoded<typename B::Scalar> decode_rows(Tape<B>& tape, const Network& network, s
   const auto first = on_tape<C, B>(tape, source.last);
   std::vector<Index> identity(rows.count);
   for (std::size_t r = 0; r < rows.count; ++r) identity[r] = static_cast<Index>(r);
-  DecoderPass<B> pass;
+  DecoderPass<Network, B> pass;
   network.run(tape,
               DecoderSource<C, B>{source.remembered(tape), source.begin, source.length, first, identity},
               rows, inputs, DropoutPlan{}, pass, [&](auto& running) {
@@ -95,7 +95,7 @@ Decoded<typename B::Scalar> decode_rows(Tape<B>& tape, const Network& network, s
                   weights.data() + b * source.steps);
     state.add_attention(std::move(weights));
   }
-  typename Network::template State<B> ended = network.template start<B>(tape, first, pass.spans.view());
+  typename Network::template State<B>& ended = pass.state;
   std::size_t row = 0, pair = 0;
   ended.each_row([&](Variable<B>& v) { v = pass.ended_rows[row++]; });
   ended.each_pair([&](Variable<B>& v) { v = pass.ended_pairs[pair++]; });

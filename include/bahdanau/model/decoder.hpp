@@ -139,19 +139,6 @@ concept DeclaresDecoder = requires {
   { D::attends_before_step } -> std::convertible_to<bool>;
 };
 
-/// A score that is declared and nowhere defined: see AnyBackend.
-struct AnyScore {
-  static constexpr std::string_view name = "any";
-  static constexpr bool needs_equal_widths = false;
-  struct Weights {};
-  static Weights declare(Scope scope, ScoreWidths widths);
-  template <Backend B>
-  static Variable<B> prepare(const Weights& weights, const Variable<B>& keys);
-  template <Backend B>
-  static Variable<B> scores(const Weights& weights, const Variable<B>& query, const Variable<B>& prepared,
-                            const SpanView<B>& spans);
-};
-
 /// Points 2 to 5.
 template <class D, class C, class S, class B>
 concept DecodesWith = requires(const typename D::template Network<C>& network,
@@ -160,7 +147,7 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
                                DecoderStep<S, B>& step, const Variable<B>& known) {
   requires std::constructible_from<std::remove_cvref_t<decltype(network)>, Scope, DecoderSizes>;
   { network.output_width() } -> std::convertible_to<std::size_t>;
-  { network.start(tape, first) } -> std::same_as<std::remove_reference_t<decltype(state)>>;
+  network.start(tape, first, state);
   state.each([](Variable<B>&) {});
   { network.known(tokens) } -> std::same_as<Variable<B>>;
   { network.step(step, known, state) } -> std::same_as<StepOutput<B>>;
@@ -176,7 +163,8 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
 /// 2. `Network<Cell>` is constructed from (scope `decoder.`, sizes), where it declares its parameters;
 ///    `output_width()` is how wide what it gives to the readout is.
 /// 3. `Network::State<Backend>` is what goes from step to step: its `each(f)` calls f for each of its arrays
-///    [rows, any], always in the same order. `start(tape, first)` makes it from the encoder's last states.
+///    [rows, any], always in the same order. `start(tape, first, state)` fills one from the encoder's last
+///    states; it may have been used before.
 /// 4. `known(tokens)` is what of its input depends on the previous tokens alone [rows, any]: it is called
 ///    for all steps at once where it can be, before the first.
 /// 5. `step(step, known, state)` moves the state on and gives a `StepOutput`; `step.attend(query)` is the

@@ -51,7 +51,7 @@ struct RunningState {
 
 /// A teacher-forced pass over target sentences, with the lists that it reuses. Rows are packed by target
 /// length.
-template <Backend B>
+template <class Network, Backend B>
 struct DecoderPass {
   Packing packing;
   Variable<B> features;              // [target tokens, width]: what the output layer reads
@@ -62,9 +62,11 @@ struct DecoderPass {
   Spans<B> spans;
 
   std::vector<Index> ids, names, rows, begin, length, packing_lists;  // scratch
-  std::vector<std::size_t> pairs;                                     // of each step
-  std::vector<Variable<B>> outputs, contexts, before;                 // of each step
-  std::vector<std::vector<Variable<B>>> pair_states;                  // of each step
+  std::vector<CellState<typename Network::Cell, B>> first;
+  typename Network::template State<B> state;
+  std::vector<std::size_t> pairs;                      // of each step
+  std::vector<Variable<B>> outputs, contexts, before;  // of each step
+  std::vector<std::vector<Variable<B>>> pair_states;   // of each step
 };
 
 /// The pairs of rows `from`, where row r has `length[r]` of them, for `gather_pairs`.
@@ -106,6 +108,7 @@ void reorder(Tape<B>& tape, std::span<const Index> from, std::span<const Index> 
 template <class C, class S, class D, class R>
 class DecoderNetwork {
  public:
+  using Cell = C;
   using Network = typename D::template Network<C>;
   template <Backend B>
   using State = RunningState<typename Network::template State<B>, S, B>;
@@ -123,11 +126,10 @@ class DecoderNetwork {
 
   /// What goes into the first step, for the queries of `spans`.
   template <Backend B>
-  State<B> start(Tape<B>& tape, std::span<const CellState<C, B>> first, const SpanView<B>& spans) const {
-    if constexpr (StatefulScore<S, B>)
-      return {network_.start(tape, first), S::start(attention_, tape, spans)};
-    else
-      return {network_.start(tape, first), {}};
+  void start(Tape<B>& tape, std::span<const CellState<C, B>> first, const SpanView<B>& spans,
+             State<B>& state) const {
+    network_.start(tape, first, state.decoder);
+    if constexpr (StatefulScore<S, B>) state.score = S::start(attention_, tape, spans);
   }
 
   /// One step, and what the output layer reads after it: [rows, width].
@@ -174,7 +176,7 @@ class DecoderNetwork {
   /// replace what the first step starts from.
   template <Backend B, class Resume>
   void run(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
-           const DropoutPlan& plan, DecoderPass<B>& pass, Resume resume) const {
+           const DropoutPlan& plan, DecoderPass<DecoderNetwork, B>& pass, Resume resume) const {
     pass.packing.assign({target.lengths, target.count});
     const Packing& packing = pass.packing;
     pass.ids.resize(packing.tokens());
@@ -188,7 +190,8 @@ class DecoderNetwork {
     const Index* names = plan.active() ? tape.stage(pass.names) : nullptr;
     const Index* ids = tape.stage(pass.ids);
     const PackingLists lists = PackingLists::stage(tape, packing, pass.packing_lists);
-    State<B> state = start_packed(tape, source, pass);
+    start_packed(tape, source, pass);
+    State<B>& state = pass.state;
     resume(state);
     const TokenInput<B> read = tokens(tape, ids, packing.tokens());
     const Variable<B> known = network_.known(read);
@@ -234,7 +237,7 @@ class DecoderNetwork {
   }
   template <Backend B>
   void run(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
-           const DropoutPlan& plan, DecoderPass<B>& pass) const {
+           const DropoutPlan& plan, DecoderPass<DecoderNetwork, B>& pass) const {
     run(tape, source, target, inputs, plan, pass, [](State<B>&) {});
   }
 
@@ -255,7 +258,8 @@ class DecoderNetwork {
 
   /// Brings spans and first states into the order of the rows: longest target first. Sends what was staged.
   template <Backend B>
-  State<B> start_packed(Tape<B>& tape, const DecoderSource<C, B>& source, DecoderPass<B>& pass) const {
+  void start_packed(Tape<B>& tape, const DecoderSource<C, B>& source,
+                    DecoderPass<DecoderNetwork, B>& pass) const {
     pass.begin.clear();
     pass.length.clear();
     pass.rows.clear();
@@ -268,16 +272,16 @@ class DecoderNetwork {
     pass.spans.assign(tape, pass.begin, pass.length);
     const Index* rows = tape.stage(pass.rows);
     tape.send();
-    std::vector<CellState<C, B>> first(source.first.begin(), source.first.end());
-    for (CellState<C, B>& state : first)
+    pass.first.assign(source.first.begin(), source.first.end());
+    for (CellState<C, B>& state : pass.first)
       for (Variable<B>& part : state) part = gather_rows(part, rows, pass.rows.size());
-    return start<B>(tape, first, pass.spans.view());
+    start<B>(tape, pass.first, pass.spans.view(), pass.state);
   }
 
   /// What each row has ended with.
   template <Backend B>
   static void end(Tape<B>& tape, const PackingLists& lists, Loop<B>& loop, State<B>& state,
-                  DecoderPass<B>& pass) {
+                  DecoderPass<DecoderNetwork, B>& pass) {
     pass.ended_rows.clear();
     pass.ended_pairs.clear();
     std::size_t k = 0;

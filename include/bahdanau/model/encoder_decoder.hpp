@@ -148,8 +148,9 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, Others...> {
     Tape<Backend> tape = inference();
     const auto& source = encoded.data();
     const Spans<Backend> spans(tape, source.begin, source.length);
-    auto running = decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last),
-                                                    spans.view());
+    typename DecoderNetwork::template State<Backend> running;
+    decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last), spans.view(),
+                                     running);
     return State(encoded, detail::owned_arrays<Cell, Backend>(running));
   }
   template <class OtherCell, class OtherBackend>
@@ -165,8 +166,9 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, Others...> {
     Tape<Backend> tape = inference();
     const auto& source = state.source().data();
     const Spans<Backend> spans(tape, source.begin, source.length);
-    auto running = decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last),
-                                                    spans.view());
+    typename DecoderNetwork::template State<Backend> running;
+    decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last), spans.view(),
+                                     running);
     detail::restore_arrays<Cell, Backend>(tape, state.arrays(), running);
     const auto stepped = decoder_.step(source.remembered(tape), spans.view(),
                                        decoder_.tokens(tape, tape.keep(tokens), tokens.size()), running);
@@ -249,7 +251,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, Others...> {
   using Batch = bahdanau::Batch;
   struct Scratch {
     Encoding<Cell, Backend> encoding;
-    detail::DecoderPass<Backend> pass;
+    detail::DecoderPass<DecoderNetwork, Backend> pass;
     std::vector<Index> labels;
   };
   double dropout() const { return static_cast<double>(config_.dropout); }
@@ -264,7 +266,7 @@ class EncoderDecoder<CellPolicy, ScorePolicy, BackendPolicy, Others...> {
     const auto source = SequenceRows::of(batch.source, rows.first, rows.count);
     const auto target = SequenceRows::of(batch.target, rows.first, rows.count);
     Encoding<Cell, Backend>& encoding = scratch.encoding;
-    detail::DecoderPass<Backend>& pass = scratch.pass;
+    detail::DecoderPass<DecoderNetwork, Backend>& pass = scratch.pass;
     std::vector<Index>& labels = scratch.labels;  // no bindings: clang++ 14 does not capture them
     encoder_.run(tape, encoder_input(source, plan), encoding);
     detail::require_sentence_keys("loss", encoding, source.count);

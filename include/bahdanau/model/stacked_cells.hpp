@@ -16,6 +16,8 @@ template <class C, Backend B>
 struct StackedState {
   std::vector<CellState<C, B>> layers;
 
+  /// From the encoder's last states.
+  void start(std::span<const CellState<C, B>> first) { layers.assign(first.begin(), first.end()); }
   /// Of the top layer.
   const Variable<B>& top() const { return hidden(layers.back()); }
   template <class F>

@@ -52,8 +52,8 @@ struct StepThenAttend {
     std::size_t output_width() const { return hidden_; }
 
     template <Backend B>
-    State<B> start(Tape<B>&, std::span<const CellState<C, B>> first) const {
-      return {{first.begin(), first.end()}};
+    void start(Tape<B>&, std::span<const CellState<C, B>> first, State<B>& state) const {
+      state.start(first);
     }
 
     /// The first layer's input product [rows, gates · hidden], whole.
@@ -102,8 +102,9 @@ struct InputFeeding {
     std::size_t output_width() const { return hidden_; }
 
     template <Backend B>
-    State<B> start(Tape<B>& tape, std::span<const CellState<C, B>> first) const {
-      return {{{first.begin(), first.end()}}, tape.zeros({hidden(first[0]).rows(), hidden_})};
+    void start(Tape<B>& tape, std::span<const CellState<C, B>> first, State<B>& state) const {
+      state.cells.start(first);
+      state.fed = tape.zeros({hidden(first[0]).rows(), hidden_});
     }
 
     /// The embedding's part of the first layer's input product [rows, gates · hidden].

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include <bahdanau/autograd/ops.hpp>
 #include <bahdanau/backend/any_backend.hpp>
@@ -61,9 +62,9 @@ concept DeclaresScore = requires(Scope scope, ScoreWidths widths) {
 
 /// Point 4, in one of its forms.
 template <class S, class B>
-concept ComparesPairs = requires(const typename S::Weights& weights, const Variable<B>& array,
-                                 const SpanView<B>& spans) {
-  { S::scores(weights, array, array, spans) } -> std::same_as<Variable<B>>;
+concept ComparesPairs = requires(const typename S::Weights& weights, const Variable<B>& query,
+                                 const Variable<B>& keys, const SpanView<B>& spans) {
+  { S::scores(weights, query, keys, spans) } -> std::same_as<Variable<B>>;
 };
 template <class S, class B>
 concept AttendsItself = requires(const typename S::Weights& weights, const AttentionStep<B>& step) {
@@ -77,12 +78,26 @@ concept StatefulScore = requires(const typename S::Weights& weights, const Atten
   { S::start(weights, tape, spans) } -> std::same_as<typename S::template State<B>>;
 };
 
-/// Points 3 and 4.
+/// A score that is declared and nowhere defined: see AnyBackend.
+struct AnyScore {
+  static constexpr std::string_view name = "any";
+  static constexpr bool needs_equal_widths = false;
+  struct Weights {};
+  static Weights declare(Scope scope, ScoreWidths widths);
+  template <Backend B>
+  static Variable<B> prepare(const Weights& weights, const Variable<B>& keys);
+  template <Backend B>
+  static Variable<B> scores(const Weights& weights, const Variable<B>& query, const Variable<B>& prepared,
+                            const SpanView<B>& spans);
+};
+
+/// Points 3 and 4. Of a score that does not attend itself, `scores` is asked for, so that a compiler shows
+/// what is missing and not three things of which one is.
 template <class S, class B>
 concept ComparesOn = requires(const typename S::Weights& weights, const Variable<B>& keys) {
   { S::prepare(weights, keys) } -> std::same_as<Variable<B>>;
 }
-&&(ComparesPairs<S, B> || AttendsItself<S, B> || StatefulScore<S, B>);
+&&ComparesPairs<std::conditional_t<AttendsItself<S, B> || StatefulScore<S, B>, AnyScore, S>, B>;
 
 /// A score without a state.
 struct NoScoreState {};

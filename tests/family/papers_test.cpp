@@ -1,7 +1,7 @@
 // The models of the papers, and policies in combinations that no paper has, as laws of all models.
 #include <string>
 
-#include "model/laws.hpp"
+#include "family/laws.hpp"
 #include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/message.hpp"

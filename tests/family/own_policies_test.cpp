@@ -1,9 +1,9 @@
 // Policies of a stranger's in models of all kinds: built, checked, trained, saved, loaded and searched with.
-#include "model/own_policies.hpp"
+#include "family/own_policies.hpp"
 
 #include <string>
 
-#include "model/laws.hpp"
+#include "family/laws.hpp"
 #include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/message.hpp"

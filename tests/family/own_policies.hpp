@@ -196,8 +196,9 @@ struct Fading {
     std::size_t output_width() const { return sizes_.hidden; }
 
     template <bd::Backend B>
-    State<B> start(bd::Tape<B>& tape, std::span<const bd::CellState<Cell, B>> first) const {
-      return {{{first.begin(), first.end()}}, tape.zeros({hidden(first[0]).rows(), sizes_.context})};
+    void start(bd::Tape<B>& tape, std::span<const bd::CellState<Cell, B>> first, State<B>& state) const {
+      state.cells.start(first);
+      state.faded = tape.zeros({hidden(first[0]).rows(), sizes_.context});
     }
     template <bd::Backend B>
     bd::Variable<B> known(const bd::TokenInput<B>& tokens) const {

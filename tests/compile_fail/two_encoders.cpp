@@ -1,0 +1,11 @@
+// error: bahdanau: an EncoderDecoder has one encoder, and this one is given several; name one of them
+#include <bahdanau/bahdanau.hpp>
+
+namespace bd = bahdanau;
+
+using Model =
+    bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>, bd::Unidirectional, bd::Bidirectional>;
+
+int main() {
+  Model model({.embed = 8, .hidden = 16}, {bd::Vocabulary::numbered(10), bd::Vocabulary::numbered(10), {}});
+}

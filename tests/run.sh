@@ -90,7 +90,10 @@ else
   cuda=OFF
   if command -v nvcc >/dev/null; then cuda=ON; else packages+=(libthrust-dev); fi
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
+  cuda_examples='.*'
+  [[ $mode == nightly ]] || cuda_examples='01_translate|02_own_policy|06_backends|09_own_operation'
   run_build plain -DBAHDANAU_THRUST_TESTS='CPP;OMP;TBB' -DBAHDANAU_ENABLE_CUDA=$cuda \
+    -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
   # Those that the processor has.
   if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then at_level plain avx2; fi

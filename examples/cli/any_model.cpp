@@ -24,7 +24,7 @@ PolicyNames policies_of() {
 
 /// Calls `use<Architecture>()` for the paper whose model has these policies; says whether there is one.
 template <class... Papers, class Use>
-bool choose_paper(OneOf<Papers...>, const PolicyNames& policies, Use use) {
+bool choose_paper(OneOf<Papers...>, [[maybe_unused]] const PolicyNames& policies, [[maybe_unused]] Use use) {
   return ((policies == policies_of<Papers>() && (use.template operator()<Papers>(), true)) || ...);
 }
 

@@ -63,7 +63,7 @@ std::vector<std::string> names(OneOf<Policies...>) {
 /// Calls `use<Policy>()` for the policy of that name; throws, with the choices, if there is none.
 template <class... Policies, class Use>
 void choose(OneOf<Policies...>, std::string_view where, std::string_view family, std::string_view name,
-            Use use) {
+            [[maybe_unused]] Use use) {
   if (((name == Policies::name && (use.template operator()<Policies>(), true)) || ...)) return;
   std::string choices;
   ((choices += (choices.empty() ? "" : ", ") + bd::detail::quote(Policies::name)), ...);

@@ -107,6 +107,44 @@ TEST_CASE("every combination of policies and every optimizer trains", "[cli][tra
   }
 }
 
+TEST_CASE("the papers' models train, translate and go on from a checkpoint", "[cli][train][lstm]") {
+  for (const std::string architecture : {"rnnsearch", "luong"}) {
+    CAPTURE(architecture);
+    const TemporaryDirectory files, whole;
+    const Run run = train_in(files, "--epochs 2 --architecture " + architecture);
+    REQUIRE(run.code == 0);
+    CHECK_THAT(run.err,
+               ContainsSubstring(architecture == "luong"
+                                     ? "model: lstm, general, unidirectional, input_feeding, 2 layers"
+                                     : "model: gru_reset_before, additive, bidirectional, deep(500), 2"));
+    const ModelDescription d = description(files / "m");
+    CHECK(d.config.bridge == (architecture == "luong" ? bahdanau::Bridge::both : bahdanau::Bridge::backward));
+    const Run translated = run_tool("translate --beam 3 --model " + shell_word(files / "m"), "I go.\n");
+    CHECK(translated.code == 0);
+    CHECK(lines_in(translated.out).size() == 1);
+    CHECK(train_in(whole, "--quiet --epochs 2 --threads 1 --architecture " + architecture).code == 0);
+    CHECK(contents(files / "m") == contents(whole / "m"));
+  }
+}
+
+TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli][train][lstm]") {
+  const TemporaryDirectory files;
+  const Run run = train_in(files, "--quiet --epochs 1 --architecture luong --paper --embed 6 --hidden 6");
+  REQUIRE(run.code == 0);
+  const ModelDescription d = description(files / "m");
+  CHECK(d.config.layers == 4);
+  CHECK(d.config.hidden == 6);
+  CHECK(d.config.dropout == 0.2F);
+}
+
+TEST_CASE("a paper's model has its own parts", "[cli][train][error][lstm]") {
+  const TemporaryDirectory files;
+  const Run run = train_in(files, "--architecture luong --cell gru");
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err,
+             ContainsSubstring("--cell: expected it with --architecture d2l, got luong, which has its own"));
+}
+
 TEST_CASE("the same seed gives the same bytes, whatever the threads; another seed others", "[cli][train]") {
   const TemporaryDirectory one, two, three;
   CHECK(train_in(one, "--quiet --epochs 2 --seed 3 --threads 1").code == 0);

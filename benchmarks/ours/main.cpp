@@ -14,7 +14,9 @@ int main() {
       {"gru_additive", make_gru_additive},
       {"gru_additive_bidirectional", make_gru_additive_bidirectional},
       {"gru_scaled_dot", make_gru_scaled_dot},
-      {"lstm_additive", make_lstm_additive}};
+      {"lstm_additive", make_lstm_additive},
+      {"luong", make_luong},
+      {"rnnsearch", make_rnnsearch}};
   return serve(
       [&](const Words& words) {
         return makers.at(words.at(0))({words.begin() + 1, words.end()});

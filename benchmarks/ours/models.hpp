@@ -5,6 +5,8 @@
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/models/luong.hpp>
+#include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 
@@ -17,5 +19,8 @@ using GruAdditiveBidirectional =
     bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>, bd::Bidirectional>;
 using GruScaledDot = bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>>;
 using LstmAdditive = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::Xtensor<float>>;
+
+using Luong = bd::models::Luong<bd::Xtensor<float>>;
+using RnnSearch = bd::models::RnnSearch<bd::Xtensor<float>>;
 
 }  // namespace benchmark

@@ -35,7 +35,14 @@ struct Arguments {
   std::string kind;
   std::filesystem::path pairs;
 
-  bd::Config config() const { return {.embed = embed, .hidden = hidden, .layers = 2, .dropout = 0.1f}; }
+  bd::Config config() const {
+    bd::Config out{.embed = embed, .hidden = hidden, .layers = 2, .dropout = 0.1f};
+    if (model == "rnnsearch") {  // as the paper has it
+      out.layers = 1;
+      out.bridge = bd::Bridge::backward;
+    }
+    return out;
+  }
   std::filesystem::path file(const std::string& what) const {
     return directory / (name + "." + what + ".safetensors");
   }
@@ -59,6 +66,8 @@ void save_model_named(const Arguments& a, const bd::Vocabularies& vocabularies) 
   if (a.model == "gru_additive_bidirectional") return save_model<GruAdditiveBidirectional>(a, vocabularies);
   if (a.model == "gru_scaled_dot") return save_model<GruScaledDot>(a, vocabularies);
   if (a.model == "lstm_additive") return save_model<LstmAdditive>(a, vocabularies);
+  if (a.model == "luong") return save_model<Luong>(a, vocabularies);
+  if (a.model == "rnnsearch") return save_model<RnnSearch>(a, vocabularies);
   throw std::runtime_error("unknown model " + a.model);
 }
 

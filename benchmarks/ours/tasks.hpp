@@ -13,5 +13,7 @@ std::unique_ptr<Task> make_gru_additive(const Words& words);
 std::unique_ptr<Task> make_gru_additive_bidirectional(const Words& words);
 std::unique_ptr<Task> make_gru_scaled_dot(const Words& words);
 std::unique_ptr<Task> make_lstm_additive(const Words& words);
+std::unique_ptr<Task> make_luong(const Words& words);
+std::unique_ptr<Task> make_rnnsearch(const Words& words);
 
 }  // namespace benchmark

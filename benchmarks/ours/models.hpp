@@ -4,7 +4,7 @@
 #include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/lstm.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/models/luong.hpp>
 #include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/score/additive.hpp>

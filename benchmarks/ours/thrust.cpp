@@ -4,7 +4,7 @@
 
 #include <bahdanau/backend/thrust.hpp>
 #include <bahdanau/cell/gru.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/score/additive.hpp>
 
 #include "serve.hpp"

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <bahdanau/model/config.hpp>
-#include <bahdanau/model/search_options.hpp>
+#include <bahdanau/decode/options.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>

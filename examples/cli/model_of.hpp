@@ -17,7 +17,7 @@
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
 #include <bahdanau/io/model_file.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/trainer.hpp>
 

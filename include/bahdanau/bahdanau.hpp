@@ -22,6 +22,7 @@
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/metric/bleu.hpp>
@@ -29,7 +30,6 @@
 #include <bahdanau/model/attention.hpp>
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
 #include <bahdanau/model/hidden_readouts.hpp>
 #include <bahdanau/model/step_then_attend.hpp>
 #include <bahdanau/model/translation.hpp>

@@ -1,4 +1,4 @@
-// A loop on a tape: steps that do the same with fewer and fewer rows, as a recurrent layer or a decoder does.
+// A loop on a tape: steps that do the same with fewer and fewer rows, as recurrent networks do.
 // The tape then keeps the arrays of all steps in one piece, and takes the gradients of weights out of the
 // loop.
 #pragma once

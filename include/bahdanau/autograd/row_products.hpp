@@ -1,5 +1,5 @@
 // Products of a weight with rows of another, such as the embeddings of tokens: each is made once, and kept.
-// A decoder meets the same tokens again and again; reading the weight anew for each costs more than keeping.
+// Where the same rows come again and again, reading the weight anew for each costs more than keeping.
 #pragma once
 
 #include <algorithm>

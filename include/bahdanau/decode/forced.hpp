@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <bahdanau/decode/token_row.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/model/sequence_model.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/tokenize.hpp>

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/decode/options.hpp>
 #include <bahdanau/model/config.hpp>
-#include <bahdanau/model/search_options.hpp>
 #include <bahdanau/nn/parameter.hpp>
 
 namespace bahdanau::detail {

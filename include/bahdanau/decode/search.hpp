@@ -11,8 +11,8 @@
 
 #include <bahdanau/decode/hypotheses.hpp>
 #include <bahdanau/decode/limits.hpp>
+#include <bahdanau/decode/options.hpp>
 #include <bahdanau/decode/session.hpp>
-#include <bahdanau/model/search_options.hpp>
 
 namespace bahdanau {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <bahdanau/autograd/loop.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/model/sequence_model.hpp>
 
 namespace bahdanau::detail {
 
@@ -81,7 +81,7 @@ class DecodingSession {
         decoder.step(memory_, spans_.view(), decoder.tokens(tape, ids, tokens.size(), tokens), state_,
                      {attends_first ? state_of_row : nullptr, parents.size()});
     if (branching_ && attends_first) {  // the decoder has shared its own arrays
-      if constexpr (requires { state_.score.each_row([](Variable<B>&) {}); })
+      if constexpr (requires { state_.score.each_row(AnyVisitor{}); })
         state_.score.each_row([&](Variable<B>& v) { v = gather_rows(v, state_of_row, parents.size()); });
       state_.each_pair([&](Variable<B>& v) { v = gather_pairs(v, pairs.after, pairs_after_.size()); });
     }

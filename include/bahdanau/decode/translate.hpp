@@ -1,4 +1,4 @@
-// Text to text: `EncoderDecoder::translate`, for one sentence or many, greedily or with a beam.
+// Text to text: what `EncoderDecoder::translate` does, for one sentence or many, greedily or with a beam.
 // Nothing is cut: a source may be longer than anything seen in training.
 #pragma once
 
@@ -17,8 +17,8 @@
 #include <bahdanau/decode/groups.hpp>
 #include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/search.hpp>
+#include <bahdanau/decode/sentences.hpp>
 #include <bahdanau/decode/token_row.hpp>
-#include <bahdanau/model/sentences.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/tokenize.hpp>
 
@@ -231,10 +231,16 @@ std::vector<std::vector<Translation>> translate_all(const Model& model,
 }
 
 /// The best one of each.
-inline std::vector<Translation> best_of(std::vector<std::vector<Translation>> all) {
+template <class Model, class Options>
+std::vector<Translation> translate_best(const Model& model, std::span<const std::string_view> sentences,
+                                        const Options& options) {
   std::vector<Translation> out;
-  for (auto& list : all) out.push_back(std::move(list.front()));
+  for (auto& list : translate_all(model, sentences, options)) out.push_back(std::move(list.front()));
   return out;
+}
+template <class Model, class Options>
+Translation translate_one(const Model& model, std::string_view sentence, const Options& options) {
+  return std::move(translate_best(model, {&sentence, 1}, options).front());
 }
 
 }  // namespace detail
@@ -252,28 +258,4 @@ std::vector<std::vector<Translation>> translate_nbest(const Model& model, const 
   return detail::translate_all(model, detail::views_of(sentences), beam);
 }
 
-namespace detail {
-
-/// `EncoderDecoder::translate`.
-template <class... Policies>
-struct TextDecoding<EncoderDecoder<Policies...>> {
-  using Model = EncoderDecoder<Policies...>;
-
-  template <class Options>
-  static std::vector<Translation> all(const Model& model, std::span<const std::string_view> sentences,
-                                      const Options& options) {
-    return best_of(translate_all(model, sentences, options));
-  }
-  template <class Options>
-  static std::vector<Translation> all(const Model& model, std::initializer_list<std::string_view> sentences,
-                                      const Options& options) {
-    return all(model, std::span(sentences.begin(), sentences.size()), options);
-  }
-  template <class Options>
-  static Translation one(const Model& model, std::string_view sentence, const Options& options) {
-    return std::move(all(model, std::span(&sentence, 1), options).front());
-  }
-};
-
-}  // namespace detail
 }  // namespace bahdanau

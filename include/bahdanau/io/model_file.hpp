@@ -1,4 +1,4 @@
-// Model files: `save`, `load` and `load_weights` of EncoderDecoder.
+// Model files: what `save`, `load` and `load_weights` of EncoderDecoder do.
 // The tensors are those of the PyTorch model's state_dict; the metadata says which model they belong to.
 #pragma once
 
@@ -12,7 +12,8 @@
 #include <bahdanau/io/model_description.hpp>
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/io/tensor_names.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/model/encoder.hpp>
+#include <bahdanau/nn/weights.hpp>
 
 namespace bahdanau {
 
@@ -82,52 +83,52 @@ inline void require_policy(const SafetensorsFile& file, std::string_view what, s
          "load it into an EncoderDecoder with that policy");
 }
 
-/// `EncoderDecoder::save`, `load` and `load_weights`.
-template <class... Policies>
-struct ModelFile<EncoderDecoder<Policies...>> {
-  using Model = EncoderDecoder<Policies...>;
+/// Writes a model file, atomically.
+template <class Model>
+void save_model(const Model& model, const std::filesystem::path& path) {
+  SafetensorsWriter file;
+  ModelDescription{.cell = std::string(Model::Cell::name),
+                   .score = std::string(Model::Score::name),
+                   .encoder = std::string(Model::Encoder::name),
+                   .decoder = std::string(Model::Decoder::name),
+                   .readout = std::string(Model::Readout::name),
+                   .config = model.config(),
+                   .vocabularies = model.vocabularies()}
+      .write(file);
+  for (const auto& entry : model.parameters().entries())
+    file.add(entry.name, extents_of(entry.parameter.shape), model.weights().read(entry.parameter));
+  file.write(path);
+}
 
-  static void save(const Model& model, const std::filesystem::path& path) {
-    SafetensorsWriter file;
-    ModelDescription{.cell = std::string(Model::Cell::name),
-                     .score = std::string(Model::Score::name),
-                     .encoder = std::string(Model::Encoder::name),
-                     .decoder = std::string(Model::Decoder::name),
-                     .readout = std::string(Model::Readout::name),
-                     .config = model.config(),
-                     .vocabularies = model.vocabularies()}
-        .write(file);
-    for (const auto& entry : model.parameters().entries())
-      file.add(entry.name, extents_of(entry.parameter.shape), model.weights().read(entry.parameter));
-    file.write(path);
-  }
+/// Reads a model file that was made for the policies of a model.
+template <class Model>
+Model load_model(const std::filesystem::path& path) {
+  const auto file = SafetensorsFile::open(path);
+  ModelDescription description = ModelDescription::read(file);
+  require_policy(file, "cell", Model::Cell::name, description.cell);
+  require_policy(file, "score", Model::Score::name, description.score);
+  require_policy(file, "encoder", Model::Encoder::name, description.encoder);
+  require_policy(file, "decoder", Model::Decoder::name, description.decoder);
+  require_policy(file, "readout", Model::Readout::name, description.readout);
+  if (description.config.layers > file.tensors().size())
+    fail(path.string(), "tensors for " + text(description.config.layers) + " layers",
+         text(file.tensors().size()) + " tensors");
+  check_tensors(file, parameters_of<Model>(description.config, description.vocabularies));
+  Model model(description.config, std::move(description.vocabularies));
+  read_weights(file, model);
+  return model;
+}
 
-  static Model load(const std::filesystem::path& path) {
-    const auto file = SafetensorsFile::open(path);
-    ModelDescription description = ModelDescription::read(file);
-    require_policy(file, "cell", Model::Cell::name, description.cell);
-    require_policy(file, "score", Model::Score::name, description.score);
-    require_policy(file, "encoder", Model::Encoder::name, description.encoder);
-    require_policy(file, "decoder", Model::Decoder::name, description.decoder);
-    require_policy(file, "readout", Model::Readout::name, description.readout);
-    if (description.config.layers > file.tensors().size())
-      fail(path.string(), "tensors for " + text(description.config.layers) + " layers",
-           text(file.tensors().size()) + " tensors");
-    check_tensors(file, parameters_of<Model>(description.config, description.vocabularies));
-    Model model(description.config, std::move(description.vocabularies));
-    read_weights(file, model);
-    return model;
-  }
-
-  static void load_weights(Model& model, const std::filesystem::path& path) {
-    const auto file = SafetensorsFile::open(path);
-    check_tensors(file, model.parameters(), model.config().tied);
-    // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
-    Model loaded = model;
-    read_weights(file, loaded);
-    model = std::move(loaded);
-  }
-};
+/// Fills the weights from a file that has just these tensors, by name.
+template <class Model>
+void load_weights(Model& model, const std::filesystem::path& path) {
+  const auto file = SafetensorsFile::open(path);
+  check_tensors(file, model.parameters(), model.config().tied);
+  // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
+  Model loaded = model;
+  read_weights(file, loaded);
+  model = std::move(loaded);
+}
 
 }  // namespace detail
 }  // namespace bahdanau

@@ -148,7 +148,7 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
   requires std::constructible_from<std::remove_cvref_t<decltype(network)>, Scope, DecoderSizes>;
   { network.output_width() } -> std::convertible_to<std::size_t>;
   network.start(tape, first, state);
-  state.each([](Variable<B>&) {});
+  state.each(AnyVisitor{});
   { network.known(tokens) } -> std::same_as<Variable<B>>;
   { network.step(step, known, state) } -> std::same_as<StepOutput<B>>;
 };

@@ -30,7 +30,7 @@ struct DecoderSource {
 template <class D, class S, Backend B>
 struct RunningState {
   static constexpr bool has_pairs = requires(ScoreState<S, B> & score) {
-    score.each_pair([](Variable<B>&) {});
+    score.each_pair(AnyVisitor{});
   };
 
   D decoder;
@@ -40,7 +40,7 @@ struct RunningState {
   template <class F>
   void each_row(F f) {
     decoder.each(f);
-    if constexpr (requires { score.each_row(f); }) score.each_row(f);
+    if constexpr (requires { score.each_row(AnyVisitor{}); }) score.each_row(f);
   }
   /// The arrays [pairs].
   template <class F>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <bahdanau/cell/gru.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/models/defaults.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/train/optimizer.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <bahdanau/cell/lstm.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/model/step_then_attend.hpp>
 #include <bahdanau/models/defaults.hpp>
 #include <bahdanau/score/dot.hpp>

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <bahdanau/cell/gru_reset_before.hpp>
-#include <bahdanau/model/encoder_decoder.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/model/hidden_readouts.hpp>
 #include <bahdanau/models/defaults.hpp>
 #include <bahdanau/score/additive.hpp>

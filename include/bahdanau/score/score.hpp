@@ -101,6 +101,12 @@ concept ComparesOn = requires(const typename S::Weights& weights, const Variable
 
 /// A score without a state.
 struct NoScoreState {};
+
+/// What a state shows its arrays to, where only the types matter. No lambda: nvcc knows none in concepts.
+struct AnyVisitor {
+  template <class Array>
+  void operator()(Array& array) const;
+};
 template <class S, class B>
 struct ScoreStateOf {
   using type = NoScoreState;

@@ -93,6 +93,8 @@ class MemoryEstimate {
       if (entry.name.find("attention") != std::string::npos)  // of which each token has a key
         encoder_ += static_cast<double>(shape[0] + shape[1]);
     }
+    if (model.config().tied)  // the embedding is the output layer's weight too
+      decoder_ += static_cast<double>(model.vocabularies().target.size());
   }
 
   /// The translations of a source of so many tokens, and the words that are handed over with them.

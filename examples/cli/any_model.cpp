@@ -61,10 +61,10 @@ OptimizerChoice choice_of(const Optimizer& optimizer) {
 
 }  // namespace
 
-PaperChoices choices_of_paper(std::string_view architecture) {
+PaperChoices choices_of_paper(std::string_view architecture, std::size_t loss_divisor) {
   PaperChoices result;
   const auto take = [&]<class Architecture>() {
-    const auto paper = bd::models::defaults<typename Architecture::Model>();
+    const auto paper = bd::models::defaults<typename Architecture::Model>(loss_divisor);
     result = {policies_of<Architecture>(), paper.config, choice_of(paper.optimizer), paper.training};
   };
   if (architecture == D2l::name)

@@ -51,8 +51,8 @@ struct PaperChoices {
   OptimizerChoice optimizer;
   bd::TrainerOptions training;
 };
-/// Those of the architecture of that name. Throws, with the choices, if there is none.
-PaperChoices choices_of_paper(std::string_view architecture);
+/// Those of the architecture of that name, for data with that loss divisor. Throws, with the choices, if there is none.
+PaperChoices choices_of_paper(std::string_view architecture, std::size_t loss_divisor);
 
 /// How a new model's weights are drawn: as the library does, or as its paper says.
 enum class FirstWeights { usual, of_paper };

@@ -114,7 +114,8 @@ void add_limits(CLI::App* command, SearchOptions& search) {
 /// Takes what an architecture says, and what its paper does if wanted, but for what was given.
 void take_architecture(const std::string& architecture, bool as_in_paper, const CLI::App& command,
                        TrainOptions& o) {
-  const PaperChoices paper = choices_of_paper(architecture);
+  const PaperChoices paper =
+      choices_of_paper(architecture, bd::TextOptions{.max_length = o.corpus.max_length}.loss_divisor());
   if (architecture != D2l::name) o.policies = paper.policies;
   o.config.bridge = paper.config.bridge;
   if (!as_in_paper) return;

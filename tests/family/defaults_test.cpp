@@ -26,6 +26,7 @@ TEST_CASE("RNNsearch has the paper's sizes, optimizer and first weights", "[fami
   CHECK(std::string(paper.optimizer.name) == "adadelta");
   CHECK(paper.optimizer.rho == 0.95);
   CHECK(paper.training.batch == 80);
+  CHECK(paper.training.clip == Approx(80.0 / 10));
   paper.config.embed = 30;
   paper.config.hidden = 20;
   Model model(paper.config, {bd::Vocabulary::numbered(200), bd::Vocabulary::numbered(200), {}});
@@ -58,8 +59,10 @@ TEST_CASE("Luong's model has the paper's sizes, optimizer, schedule and first we
   auto paper = bd::models::defaults<Model>();
   CHECK(paper.config.layers == 4);
   CHECK(paper.config.hidden == 1000);
-  CHECK(paper.optimizer.rate == 1);
-  CHECK(paper.training.clip == 5);
+  // The paper's rate 1 and norm 5 are of gradients that are divided by 128 sentences, not by 10.
+  CHECK(paper.optimizer.rate == Approx(10.0 / 128));
+  CHECK(paper.training.clip == Approx(5 * 128.0 / 10));
+  CHECK(bd::models::defaults<Model>(50).optimizer.rate == Approx(50.0 / 128));
   bd::ScheduleState state;
   std::vector<double> factors;
   for (int epoch = 0; epoch < 12; ++epoch) {

@@ -96,7 +96,7 @@ struct Twofold {
   };
   static Weights declare(bd::Scope scope, bd::ScoreWidths widths) {
     return {bd::Additive::declare(scope.in("first."), widths),
-            bd::Additive::declare(scope.in("second."), widths)};
+            bd::Additive::declare(scope.in("second."), {widths.query, widths.value, widths.hidden})};
   }
   static std::size_t context_width(const bd::ScoreWidths& widths) { return 2 * widths.value; }
   template <bd::Backend B>
@@ -207,9 +207,7 @@ struct Fading {
     template <class Score, bd::Backend B>
     bd::StepOutput<B> step(bd::DecoderStep<Score, B>& step, const bd::Variable<B>& known,
                            State<B>& state) const {
-      bd::Variable<B> context = step.attend(state.cells.top());
-      step.share(context);
-      state.each([&](bd::Variable<B>& v) { step.share(v); });
+      const auto context = step.attend(state.cells.top());
       const auto before = state.cells.top();
       state.faded = typename B::Scalar(0.5) * (state.faded + context);
       cells_.add_input(known, state.faded);

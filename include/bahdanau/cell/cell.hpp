@@ -52,7 +52,7 @@ concept DeclaresCell = requires(Scope scope, std::size_t n) {
 
 }  // namespace detail
 
-/// One recurrent step and its parameters. Models: `Gru`, `Lstm`.
+/// One recurrent step and its parameters. Models: `Gru`, `GruResetBefore`, `Lstm`.
 ///
 /// 1. `name` is what a model file calls it; `parts` counts the arrays of its state, `part_names` names them
 ///    ("h", then e.g. "c").

@@ -40,9 +40,7 @@ struct AttendThenStep {
 
     template <class S, Backend B>
     StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
-      Variable<B> context = step.attend(state.top());
-      step.share(context);
-      state.each([&](Variable<B>& part) { step.share(part); });
+      const Variable<B> context = step.attend(state.top());
       const Variable<B> before = state.top();
       cells_.add_input(known, context);
       cells_.step(step, known, state);

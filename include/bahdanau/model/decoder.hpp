@@ -77,35 +77,41 @@ class DecoderStep {
     std::size_t rows = 0;
   };
 
+  /// For models: `state` is the decoder's own.
+  template <class State>
   DecoderStep(const typename S::Weights& weights, const Memory<B>& memory, const SpanView<B>& spans,
-              detail::ScoreState<S, B>& state, const DropoutPlan& plan = {}, const Index* names = nullptr,
-              const Continued& continued = {})
+              State& state, detail::ScoreState<S, B>& score, const DropoutPlan& plan = {},
+              const Index* names = nullptr, const Continued& continued = {})
       : weights_(&weights),
         memory_(&memory),
         spans_(&spans),
-        state_(&state),
+        score_(&score),
         plan_(plan),
         names_(names),
-        continued_(continued) {}
+        continued_(continued),
+        state_(&state),
+        share_state_([](void* shared, const Continued& rows) {
+          static_cast<State*>(shared)->each(
+              [&](Variable<B>& v) { v = share_rows(v, rows.state, rows.rows); });
+        }) {}
 
   /// The context that a query [rows, hidden] finds among the keys of its row.
+  ///
+  /// In a search, several rows may continue one state. A decoder that attends before its step gets each state
+  /// once, and attends once for all of them; afterwards its state, and the context, have those rows.
   Variable<B> attend(const Variable<B>& query) {
     const Attended<B> attended = detail::attend<S, B>(
         *weights_, {query, *memory_, *spans_, plan_.active() ? plan_.attention() : DropoutMask{}, names_},
-        *state_);
+        *score_);
     attention_ = attended.weights;
-    return attended.context;
+    if (continued_.state == nullptr) return attended.context;
+    share_state_(state_, continued_);
+    return share_rows(attended.context, continued_.state, continued_.rows);
   }
 
   /// x [rows, any], as it enters layer `layer` of a stack: with dropout, while training.
   Variable<B> dropout(const Variable<B>& x, std::size_t layer) const {
     return bahdanau::dropout(x, plan_.decoder(layer), names_);
-  }
-
-  /// In a search, several rows may continue one state. A decoder that attends before its step gets each state
-  /// once, attends, and then shares all that goes on among the rows that continue it.
-  void share(Variable<B>& v) const {
-    if (continued_.state != nullptr) v = share_rows(v, continued_.state, continued_.rows);
   }
 
   /// The weights [pairs] of the last `attend`; its tape is null where there was none.
@@ -115,10 +121,12 @@ class DecoderStep {
   const typename S::Weights* weights_;
   const Memory<B>* memory_;
   const SpanView<B>* spans_;
-  detail::ScoreState<S, B>* state_;
+  detail::ScoreState<S, B>* score_;
   DropoutPlan plan_;
   const Index* names_;
   Continued continued_;
+  void* state_;
+  void (*share_state_)(void*, const Continued&);
   Variable<B> attention_;
 };
 
@@ -168,8 +176,8 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
 /// 4. `known(tokens)` is what of its input depends on the previous tokens alone [rows, any]: it is called
 ///    for all steps at once where it can be, before the first.
 /// 5. `step(step, known, state)` moves the state on and gives a `StepOutput`; `step.attend(query)` is the
-///    context. It may be called with fewer rows than before: sentences that have ended drop out. A decoder
-///    that attends before its step calls `step.share` for the context and each array of its state then.
+///    context, and comes once a step. It may be called with fewer rows than before: sentences that have ended
+///    drop out. Where the decoder attends before its step, its state is to be read anew after `attend`.
 template <class D>
 concept Decoder =
     detail::DeclaresDecoder<D> && detail::DecodesWith<D, detail::AnyCell, detail::AnyScore, AnyBackend>;

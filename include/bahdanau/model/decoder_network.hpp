@@ -10,6 +10,7 @@
 #include <bahdanau/autograd/loop.hpp>
 #include <bahdanau/autograd/ops/best.hpp>
 #include <bahdanau/cell/recurrent_layer.hpp>
+#include <bahdanau/core/quote.hpp>
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/model/decoder.hpp>
 #include <bahdanau/model/readout.hpp>
@@ -29,9 +30,7 @@ struct DecoderSource {
 /// All that goes from step to step: the decoder's state, and the score's.
 template <class D, class S, Backend B>
 struct RunningState {
-  static constexpr bool has_pairs = requires(ScoreState<S, B> & score) {
-    score.each_pair(AnyVisitor{});
-  };
+  static constexpr bool has_pairs = requires(ScoreState<S, B> & score) { score.each_pair(AnyVisitor{}); };
 
   D decoder;
   ScoreState<S, B> score;
@@ -140,8 +139,9 @@ class DecoderNetwork {
   template <Backend B>
   Stepped<B> step(const Memory<B>& memory, const SpanView<B>& spans, const TokenInput<B>& tokens,
                   State<B>& state, const typename DecoderStep<S, B>::Continued& continued = {}) const {
-    DecoderStep<S, B> step(attention_, memory, spans, state.score, {}, nullptr, continued);
+    DecoderStep<S, B> step(attention_, memory, spans, state.decoder, state.score, {}, nullptr, continued);
     const StepOutput<B> out = network_.step(step, network_.known(tokens), state.decoder);
+    require_rows(out, step.attention(), state, out.output.rows());
     Features<B> features{out.output, out.before, out.context, {}};
     if constexpr (R::reads.token) features.token = tokens.embedding();
     return {R::features(readout_, features), step.attention()};
@@ -207,9 +207,10 @@ class DecoderNetwork {
       state.each_row([&](Variable<B>& v) { v = v.row_range(0, running); });
       state.each_pair([&](Variable<B>& v) { v = first_pairs(v, pass.pairs[t]); });
       const SpanView<B> spans = pass.spans.prefix(running);
-      DecoderStep<S, B> step(attention_, source.memory, spans, state.score, plan,
+      DecoderStep<S, B> step(attention_, source.memory, spans, state.decoder, state.score, plan,
                              names ? names + first : nullptr);
       StepOutput<B> out = network_.step(step, known.row_range(first, running), state.decoder);
+      require_rows(out, step.attention(), state, running);
       std::size_t k = 0;
       state.each_row([&](Variable<B>& v) {
         const Variable<B> after = loop.carry_on(k++, v);
@@ -254,6 +255,24 @@ class DecoderNetwork {
            "choose TanhReadout, or embed = " + text(width));
     dense_.weight = config.tied ? embedding_ : scope.matrix("dense.weight", vocabulary, width);
     dense_.bias = scope.bias("dense.bias", vocabulary, width);
+  }
+
+  /// Throws unless what a step has made has so many rows: a decoder may have forgotten an array.
+  template <Backend B>
+  static void require_rows(const StepOutput<B>& out, const Variable<B>& attention, State<B>& state,
+                           std::size_t rows) {
+    const auto require = [&](std::string_view what, const Variable<B>& v, std::string_view hint) {
+      if (v.tape != nullptr && v.rows() == rows) return;
+      fail("decoder " + quote(D::name), std::string(what) + " of " + text(rows) + " rows",
+           v.tape == nullptr ? "none" : v.shape.text(), hint);
+    };
+    if (attention.tape == nullptr)
+      fail("decoder " + quote(D::name), "a step that calls attend", "one that does not");
+    require("an output", out.output, "");
+    if constexpr (R::reads.context) require("a context", out.context, "");
+    if constexpr (R::reads.before) require("a state before the step", out.before, "");
+    state.each_row(
+        [&](Variable<B>& v) { require("arrays of its state", v, "State::each calls f for each of them"); });
   }
 
   /// Brings spans and first states into the order of the rows: longest target first. Sends what was staged.

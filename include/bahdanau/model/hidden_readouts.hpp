@@ -58,7 +58,7 @@ template <std::size_t Width, OutputState Which = OutputState::before>
 struct DeepOutput {
   static_assert(Width > 0, "bahdanau: a DeepOutput is at least 1 wide");
   static constexpr bool first = Which == OutputState::before;
-  static constexpr auto spelled = detail::fixed_name("deep(", Width, first ? ")" : ",after)");
+  static constexpr auto spelled = fixed_name("deep(", Width, first ? ")" : ",after)");
   static constexpr std::string_view name = spelled;
   static constexpr ReadoutInputs reads{.before = first, .context = true, .token = true};
   using Weights = ReadoutSum;

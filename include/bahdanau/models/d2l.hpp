@@ -15,7 +15,7 @@ using D2l = EncoderDecoder<Gru, Additive, Backend>;
 
 template <class Backend>
 struct Paper<D2l<Backend>> {
-  static Defaults<Adam> defaults() {
+  static Defaults<Adam> defaults(double /*loss_divisor: d2l's own*/) {
     return {.config = {.embed = 32, .hidden = 32, .layers = 2, .dropout = 0.1F},
             .initializer = [](const ParameterList::Entry& entry) { return entry.initializer; },
             .optimizer = {.rate = 0.005},

@@ -1,15 +1,18 @@
 // What a paper says of its model besides its equations: sizes, first weights, optimizer, training.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <bahdanau/model/config.hpp>
 #include <bahdanau/nn/parameter.hpp>
+#include <bahdanau/text/vocabularies.hpp>
 #include <bahdanau/train/options.hpp>
 
 namespace bahdanau::models {
 
-/// The choices of a paper.
+/// The choices of a paper. A paper divides the loss of a minibatch by its sentences, and we by `loss_divisor`
+/// (`max_length`, or 10 without one): rates and norms are converted, so that a step is the paper's.
 ///
 ///     auto paper = bd::models::defaults<Model>();
 ///     Model model(paper.config, corpus.vocabularies());
@@ -36,17 +39,17 @@ struct Paper {};
 /// Whether a model is one of this namespace's.
 template <class Model>
 concept OfPaper = requires {
-  Paper<Model>::defaults();
+  Paper<Model>::defaults(10.0);
 };
 
-/// The choices of the paper that a model is from.
+/// The choices of the paper that a model is from, for data with that `loss_divisor()`.
 template <class Model>
-auto defaults() {
+auto defaults(std::size_t loss_divisor = TextOptions{}.loss_divisor()) {
   static_assert(
       OfPaper<Model>,
       "bahdanau: models::defaults knows the models of bahdanau::models alone; give a model of one's "
       "own its Config, optimizer and TrainerOptions");
-  if constexpr (OfPaper<Model>) return Paper<Model>::defaults();
+  if constexpr (OfPaper<Model>) return Paper<Model>::defaults(static_cast<double>(loss_divisor));
 }
 
 }  // namespace bahdanau::models

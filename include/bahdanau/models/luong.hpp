@@ -18,11 +18,15 @@ using Luong = EncoderDecoder<Lstm, General, Backend, InputFeeding>;
 /// after the eighth of 12 with dropout 0.2, minibatches of 128, norms clipped to 5.
 template <class Backend>
 struct Paper<Luong<Backend>> {
-  static Defaults<Sgd> defaults() {
+  static Defaults<Sgd> defaults(double loss_divisor) {
+    constexpr double batch = 128;
     return {.config = {.embed = 1000, .hidden = 1000, .layers = 4, .dropout = 0.2F},
             .initializer = [](const ParameterList::Entry&) { return Initializer::uniform(0.1); },
-            .optimizer = {.rate = 1},
-            .training = {.epochs = 12, .batch = 128, .clip = 5, .schedule = {.decay = 0.5, .after = 8}}};
+            .optimizer = {.rate = loss_divisor / batch},
+            .training = {.epochs = 12,
+                         .batch = 128,
+                         .clip = 5 * batch / loss_divisor,
+                         .schedule = {.decay = 0.5, .after = 8}}};
   }
 };
 

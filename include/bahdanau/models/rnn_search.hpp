@@ -32,11 +32,13 @@ struct Paper<RnnSearch<Backend>> {
     return Initializer::normal(has("attention.") ? 0.001 : 0.01);
   }
 
-  static Defaults<Adadelta> defaults() {
+  static Defaults<Adadelta> defaults(double loss_divisor) {
+    constexpr double batch = 80;  // Adadelta does not mind how large gradients are, clipping does
     return {.config = {.embed = 620, .hidden = 1000, .layers = 1, .bridge = Bridge::backward},
             .initializer = draw,
             .optimizer = {.rate = 1, .rho = 0.95, .epsilon = 1e-6},
-            .training = {.epochs = 5, .batch = 80, .clip = 1, .grouping = Grouping::by_length}};
+            .training = {
+                .epochs = 5, .batch = 80, .clip = batch / loss_divisor, .grouping = Grouping::by_length}};
   }
 };
 

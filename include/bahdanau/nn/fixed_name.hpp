@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace bahdanau::detail {
+namespace bahdanau {
 
 /// A text of a known length; it converts to a view of itself, which lasts as long as the program where it is
 /// a static constant.
@@ -26,7 +26,10 @@ struct FixedName {
   constexpr operator std::string_view() const { return {text.data(), size}; }
 };
 
-/// The parts, texts and numbers, one behind the other.
+/// The parts, texts and numbers, one behind the other, of at most 64 letters in all:
+///
+///     static constexpr auto spelled = bd::fixed_name("deep(", Width, ")");
+///     static constexpr std::string_view name = spelled;
 template <class... Parts>
 constexpr FixedName<64> fixed_name(const Parts&... parts) {
   FixedName<64> name;
@@ -34,4 +37,4 @@ constexpr FixedName<64> fixed_name(const Parts&... parts) {
   return name;
 }
 
-}  // namespace bahdanau::detail
+}  // namespace bahdanau

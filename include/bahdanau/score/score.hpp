@@ -121,7 +121,7 @@ using ScoreState = typename ScoreStateOf<S, B>::type;
 
 }  // namespace detail
 
-/// How a query meets the keys. Models: `Additive`, `ScaledDot`.
+/// How a query meets the keys. Models: `Additive`, `ScaledDot`, `Dot`, `General`.
 ///
 /// 1. `name` is what a model file calls it, sizes of its own included; `needs_equal_widths` says that queries
 ///    and keys must be equally wide.

@@ -271,7 +271,7 @@ class DecoderNetwork {
     require("an output", out.output, "");
     if constexpr (R::reads.context) require("a context", out.context, "");
     if constexpr (R::reads.before) require("a state before the step", out.before, "");
-    state.each_row(
+    state.decoder.each(
         [&](Variable<B>& v) { require("arrays of its state", v, "State::each calls f for each of them"); });
   }
 

@@ -17,6 +17,8 @@ BATCH = 64
 D2L, KEYS_ONCE, LIBTORCH = "PyTorch as d2l writes it", "PyTorch, keys once", "libtorch C++, keys once"
 PEERS = (D2L, KEYS_ONCE, LIBTORCH)
 
+PAPERS = ("rnnsearch", "luong")  # models of papers, which their names say enough of
+
 
 @dataclasses.dataclass(frozen=True)
 class Case:
@@ -28,7 +30,9 @@ class Case:
 
     @property
     def words(self):
-        """The model as people read it: cell, score, encoder."""
+        """The model as people read it: cell, score, encoder, or the name of a paper's."""
+        if self.model in PAPERS:
+            return self.model
         named = self.model.replace("scaled_dot", "scaled-dot")
         return " ".join((named if "bidirectional" in named else named + "_unidirectional").split("_"))
 
@@ -56,6 +60,8 @@ CASES = (
     Case("train", "medium", 1.8, "lstm_additive"),
     Case("train", "medium", 1.8, "gru_scaled_dot"),
     Case("train", "medium", 1.8, "gru_additive_bidirectional"),
+    Case("train", "medium", 1.5, "rnnsearch", (KEYS_ONCE, LIBTORCH)),
+    Case("train", "medium", 1.5, "luong", (KEYS_ONCE, LIBTORCH)),
     Case("train_ragged", "medium", 2.3),
     Case("greedy_1", "d2l", 20),
     Case("greedy_1", "large", 1.4),

@@ -8,15 +8,13 @@ from model import EncoderDecoder
 
 def greedy(model, source, max_length):
     """-> tokens [batch, at most max_length]"""
-    decoder = model.decoder
-    keys, final = model.encoder(source)
-    state, projected = decoder.first_state(final), decoder.prepare(keys)
+    state, encoded = model.decoder.begin(*model.encoder(source), source)
     tokens = torch.full((source.tokens.shape[0],), BOS)
     ended = torch.zeros_like(tokens, dtype=torch.bool)
     found = []
     for _ in range(max_length):
-        output, state = decoder.step(decoder.embedding(tokens), state, keys, projected, source)
-        tokens = decoder.dense(output[0]).argmax(dim=-1)
+        logits, state = model.decoder.one_step(tokens, state, encoded)
+        tokens = logits.argmax(dim=-1)
         found.append(tokens)
         ended |= tokens == EOS
         if ended.all():
@@ -25,17 +23,19 @@ def greedy(model, source, max_length):
 
 
 def reordered(state, rows):
-    return tuple(part[:, rows] for part in state) if isinstance(state, tuple) else state[:, rows]
+    """state: a tensor [..., rows, width], or a list or tuple of states"""
+    if isinstance(state, torch.Tensor):
+        return state.index_select(-2, rows)
+    return type(state)(reordered(part, rows) for part in state)
 
 
 def beam(model, source, max_length, width):
     """All sentences and hypotheses in one batch of batch * width rows. -> scores [batch], tokens [batch, max_length]
 
-    A sentence's hypotheses attend to the same keys, so these are never copied: queries are [batch, width, hidden].
+    A sentence's hypotheses attend to the same keys, so these are never copied.
     """
-    decoder, batch = model.decoder, source.tokens.shape[0]
-    keys, final = model.encoder(source)
-    state, projected = decoder.first_state(final), decoder.prepare(keys)
+    batch = source.tokens.shape[0]
+    state, encoded = model.decoder.begin(*model.encoder(source), source)
     state = reordered(state, torch.arange(batch).repeat_interleave(width))
     scores = torch.full((batch, width), -torch.inf)
     scores[:, 0] = 0  # at the first step all hypotheses are one
@@ -44,11 +44,8 @@ def beam(model, source, max_length, width):
     ended = torch.zeros(batch, width, dtype=torch.bool)
     found = torch.empty(batch, width, 0, dtype=torch.long)
     for _ in range(max_length):
-        queries = decoder.top(state).view(batch, width, -1)
-        context = decoder.attend(queries, keys, projected, source).view(batch * width, -1)
-        inputs = torch.cat((context, decoder.embedding(tokens)), dim=-1).unsqueeze(0)
-        output, state = decoder.rnn(inputs, state)
-        log_probs = torch.log_softmax(decoder.dense(output[0]), dim=-1)
+        logits, state = model.decoder.one_step(tokens, state, encoded)
+        log_probs = torch.log_softmax(logits, dim=-1)
         vocabulary = log_probs.shape[-1]
         if ended.any():  # an ended hypothesis goes on as itself, at no cost
             log_probs[ended.view(-1)] = -torch.inf

@@ -7,14 +7,12 @@
 namespace peer {
 
 Tensor greedy(Model& model, const Rows& source) {
-  const Encoded encoded = model.encode(source);
-  State state = encoded.state;
+  auto [state, encoded] = model.encode(source);
   Tensor tokens = torch::full({source.tokens.size(0)}, bos);
   Tensor ended = torch::zeros_like(tokens, torch::kBool);
   std::vector<Tensor> found;
   for (std::int64_t t = 0; t < model.max_length(); ++t) {
-    const Tensor context = model.attend(state[0][-1].unsqueeze(1), encoded).squeeze(1);
-    tokens = model.logits(model.step(torch::cat({context, model.embed(tokens)}, -1), state)).argmax(-1);
+    tokens = model.one_step(tokens, state, encoded).argmax(-1);
     found.push_back(tokens);
     ended.logical_or_(tokens == eos);
     if (ended.all().item<bool>()) break;
@@ -25,16 +23,15 @@ Tensor greedy(Model& model, const Rows& source) {
 namespace {
 
 void reorder(State& state, const Tensor& rows) {
-  for (Tensor& part : state) part = part.index_select(1, rows);
+  for (Tensor& part : state) part = part.index_select(-2, rows);
 }
 
 /// All sentences and hypotheses in one batch of batch * width rows; scores [batch], tokens [batch,
 /// max_length].
 std::pair<Tensor, Tensor> beam(Model& model, const Rows& source, std::int64_t width) {
-  const Encoded encoded = model.encode(source);
+  auto [state, encoded] = model.encode(source);
   const std::int64_t batch = source.tokens.size(0);
   constexpr double never = -std::numeric_limits<double>::infinity();
-  State state = encoded.state;
   reorder(state, torch::arange(batch).repeat_interleave(width));
   Tensor scores = torch::full({batch, width}, never);
   scores.select(1, 0).zero_();  // at the first step all hypotheses are one
@@ -43,10 +40,7 @@ std::pair<Tensor, Tensor> beam(Model& model, const Rows& source, std::int64_t wi
   Tensor ended = torch::zeros({batch, width}, torch::kBool);
   Tensor found = torch::empty({batch, width, 0}, torch::kLong);
   for (std::int64_t t = 0; t < model.max_length(); ++t) {
-    const Tensor queries = state[0][-1].view({batch, width, -1});
-    const Tensor context = model.attend(queries, encoded).view({batch * width, -1});
-    const Tensor outputs = model.step(torch::cat({context, model.embed(tokens)}, -1), state);
-    Tensor log_probs = torch::log_softmax(model.logits(outputs), -1);
+    Tensor log_probs = torch::log_softmax(model.one_step(tokens, state, encoded), -1);
     const std::int64_t vocabulary = log_probs.size(-1);
     if (ended.any().item<bool>()) {  // an ended hypothesis goes on as itself, at no cost
       const Tensor rows = ended.view(-1);

@@ -1,0 +1,52 @@
+"""From what a decoder's steps have seen to what its dense layer reads.
+
+    seen(after, context, before) -> those that `forward` wants; a step's, each [batch, width]
+    forward(embedded [..., embed], *seen [..., width]) -> [..., self.width], for all steps at once
+
+after: the top hidden state, or what the decoder has in its place; before: the one that the step began with.
+"""
+
+import re
+
+from torch import nn
+
+
+class Linear(nn.Module):
+    """The dense layer reads the state."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.width = config["hidden"]
+
+    def seen(self, after, context, before=None):
+        return (after,)
+
+    def forward(self, embedded, after):
+        return after
+
+
+class Deep(nn.Module):
+    """t_j = max(u_2j, u_2j+1) with u = U s + V y + C c + b, s before the step"""
+
+    def __init__(self, config, width):
+        super().__init__()
+        self.width = int(width)
+        self.state = nn.Linear(config["hidden"], 2 * self.width)
+        self.token = nn.Linear(config["embed"], 2 * self.width, bias=False)
+        self.context = nn.Linear(config["key_width"], 2 * self.width, bias=False)
+
+    def seen(self, after, context, before):
+        return before, context
+
+    def forward(self, embedded, before, context):
+        pieces = self.state(before) + self.token(embedded) + self.context(context)
+        return pieces.unflatten(-1, (self.width, 2)).max(dim=-1).values
+
+
+READOUTS = {"linear": Linear, "deep": Deep}
+
+
+def make_readout(config):
+    """By its name in a model file: `linear`, `deep(500)`"""
+    name, *sizes = re.findall(r"\w+", config["readout"])
+    return READOUTS[name](config, *sizes)

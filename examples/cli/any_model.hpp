@@ -19,8 +19,8 @@
 #include <variant>
 #include <vector>
 
-#include <bahdanau/model/config.hpp>
 #include <bahdanau/decode/options.hpp>
+#include <bahdanau/model/config.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>
@@ -51,7 +51,8 @@ struct PaperChoices {
   OptimizerChoice optimizer;
   bd::TrainerOptions training;
 };
-/// Those of the architecture of that name, for data with that loss divisor. Throws, with the choices, if there is none.
+/// Those of the architecture of that name, for data with that loss divisor. Throws, with the choices, if
+/// there is none.
 PaperChoices choices_of_paper(std::string_view architecture, std::size_t loss_divisor);
 
 /// How a new model's weights are drawn: as the library does, or as its paper says.

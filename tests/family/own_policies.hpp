@@ -117,7 +117,7 @@ struct Twofold {
         softmax(bd::Additive::scores(w.first, step.query, step.memory.keys, step.spans), step.spans);
     const auto beta = softmax(bd::Additive::scores(w.second, step.query, keys, step.spans), step.spans);
     return {bd::concat_columns<B>({span_sum(step.drop(alpha), values, step.spans),
-                                   span_sum(step.drop(beta), values, step.spans)}),
+                                   span_sum(step.drop(beta, 1), values, step.spans)}),
             alpha};
   }
 };

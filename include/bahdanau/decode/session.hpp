@@ -36,8 +36,7 @@ class DecodingSession {
         binding_(model.binding(helpers)),
         tape_(binding_) {
     source.check("translate", model.vocabularies().source.size());
-    model.encoder_network().run(tape_, model.encoder_input(SequenceRows::of(source)), encoding_);
-    require_sentence_keys("translate", encoding_, source.rows());
+    model.run_encoder("translate", tape_, SequenceRows::of(source), {}, encoding_);
     const auto& decoder = model.decoder_network();
     memory_ = decoder.remember(encoding_.outputs, encoding_.summed());
     first_rows_.assign(encoding_.packing.rank().begin(), encoding_.packing.rank().end());

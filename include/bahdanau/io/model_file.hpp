@@ -67,12 +67,17 @@ void read_weights(const SafetensorsFile& file, Model& model) {
 
 /// The parameters of a model that does not exist yet, so that a file is checked before anything is allocated.
 template <class Model>
-ParameterList parameters_of(const Config& config, const Vocabularies& vocabularies) {
+ParameterList parameters_of(const SafetensorsFile& file, const ModelDescription& d) {
+  using Encoder = typename Model::Encoder;
   ParameterList list;
-  const typename Model::EncoderNetwork encoder(Scope(list), vocabularies.source.size(), config);
-  const typename Model::DecoderNetwork decoder(Scope(list), vocabularies.target.size(),
-                                               key_width<typename Model::Encoder>(config),
-                                               value_width<typename Model::Encoder>(config), config);
+  try {
+    const typename Model::EncoderNetwork encoder(Scope(list), d.vocabularies.source.size(), d.config);
+    const typename Model::DecoderNetwork decoder(Scope(list), d.vocabularies.target.size(),
+                                                 key_width<Encoder>(d.config), value_width<Encoder>(d.config),
+                                                 d.config);
+  } catch (const Error& e) {
+    throw Error(file.path().string() + ": " + e.what());
+  }
   return list;
 }
 
@@ -81,6 +86,16 @@ inline void require_policy(const SafetensorsFile& file, std::string_view what, s
   if (expected != got)
     fail(file.path().string(), "a model with " + std::string(what) + " " + quote(expected), quote(got),
          "load it into an EncoderDecoder with that policy");
+}
+
+/// Throws unless a file is of a model with these policies.
+template <class Model>
+void require_policies(const SafetensorsFile& file, const ModelDescription& description) {
+  require_policy(file, "cell", Model::Cell::name, description.cell);
+  require_policy(file, "score", Model::Score::name, description.score);
+  require_policy(file, "encoder", Model::Encoder::name, description.encoder);
+  require_policy(file, "decoder", Model::Decoder::name, description.decoder);
+  require_policy(file, "readout", Model::Readout::name, description.readout);
 }
 
 /// Writes a model file, atomically.
@@ -105,15 +120,11 @@ template <class Model>
 Model load_model(const std::filesystem::path& path) {
   const auto file = SafetensorsFile::open(path);
   ModelDescription description = ModelDescription::read(file);
-  require_policy(file, "cell", Model::Cell::name, description.cell);
-  require_policy(file, "score", Model::Score::name, description.score);
-  require_policy(file, "encoder", Model::Encoder::name, description.encoder);
-  require_policy(file, "decoder", Model::Decoder::name, description.decoder);
-  require_policy(file, "readout", Model::Readout::name, description.readout);
+  require_policies<Model>(file, description);
   if (description.config.layers > file.tensors().size())
     fail(path.string(), "tensors for " + text(description.config.layers) + " layers",
          text(file.tensors().size()) + " tensors");
-  check_tensors(file, parameters_of<Model>(description.config, description.vocabularies));
+  check_tensors(file, parameters_of<Model>(file, description));
   Model model(description.config, std::move(description.vocabularies));
   read_weights(file, model);
   return model;
@@ -124,6 +135,13 @@ template <class Model>
 void load_weights(Model& model, const std::filesystem::path& path) {
   const auto file = SafetensorsFile::open(path);
   check_tensors(file, model.parameters(), model.config().tied);
+  if (file.metadata().contains("config")) {  // a model file: tensors of other policies may have these shapes
+    const ModelDescription description = ModelDescription::read(file);
+    require_policies<Model>(file, description);
+    if (description.config.bridge != model.config().bridge)
+      fail(file.path().string(), "a model with bridge " + quote(name(model.config().bridge)),
+           quote(name(description.config.bridge)));
+  }
   // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
   Model loaded = model;
   read_weights(file, loaded);

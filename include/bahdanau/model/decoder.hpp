@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <bahdanau/backend/any_backend.hpp>
 #include <bahdanau/backend/packed_products.hpp>
 #include <bahdanau/cell/cell.hpp>
+#include <bahdanau/core/quote.hpp>
 #include <bahdanau/model/attend.hpp>
 #include <bahdanau/model/dropout_plan.hpp>
 #include <bahdanau/model/encoder.hpp>
@@ -45,6 +47,10 @@ class TokenInput {
   Variable<B> product(const Parameter& weight, const Parameter& bias, std::size_t first,
                       Result result = Result::kept) const {
     const Variable<B> w = (*tape_)[weight], b = (*tape_)[bias];
+    if (first > w.cols() || embedding_.shape.cols() > w.cols() - first)
+      fail("TokenInput::product",
+           "embeddings that fit columns " + detail::text(first) + " on of a weight " + w.shape.text(),
+           embedding_.shape.text());
     if (!again_.empty() && detail::PackedProducts<B>::packs()) {
       const Variable<B> x = (*tape_)[embedding_];
       const WeightMatrix<B> matrix{w.value + first, x.cols(), w.rows(), w.cols(), Transpose::yes};
@@ -67,6 +73,18 @@ class TokenInput {
   mutable Variable<B> gathered_;
 };
 
+namespace detail {
+
+/// Throws for an array that a policy has made: there is none, or it has another shape. Not inlined, as g++ 12
+/// then warns of sums of strings for no reason.
+[[noreturn, gnu::noinline]] inline void refuse_array(std::string_view kind, std::string_view name,
+                                                     std::string_view what, const Shape* got,
+                                                     std::string_view hint = {}) {
+  fail(std::string(kind) + " " + quote(name), what, got == nullptr ? std::string("none") : got->text(), hint);
+}
+
+}  // namespace detail
+
 /// What a decoder can do in a step besides its own sums.
 template <class S, Backend B>
 class DecoderStep {
@@ -77,12 +95,13 @@ class DecoderStep {
     std::size_t rows = 0;
   };
 
-  /// For models: `state` is the decoder's own.
+  /// For models: `state` is the decoder's own, and contexts are `context` wide.
   template <class State>
-  DecoderStep(const typename S::Weights& weights, const Memory<B>& memory, const SpanView<B>& spans,
-              State& state, detail::ScoreState<S, B>& score, const DropoutPlan& plan = {},
-              const Index* names = nullptr, const Continued& continued = {})
+  DecoderStep(const typename S::Weights& weights, std::size_t context, const Memory<B>& memory,
+              const SpanView<B>& spans, State& state, detail::ScoreState<S, B>& score,
+              const DropoutPlan& plan = {}, const Index* names = nullptr, const Continued& continued = {})
       : weights_(&weights),
+        context_(context),
         memory_(&memory),
         spans_(&spans),
         score_(&score),
@@ -100,9 +119,17 @@ class DecoderStep {
   /// In a search, several rows may continue one state. A decoder that attends before its step gets each state
   /// once, and attends once for all of them; afterwards its state, and the context, have those rows.
   Variable<B> attend(const Variable<B>& query) {
+    if (attention_.tape != nullptr) fail("DecoderStep::attend", "one call a step", "another one");
     const Attended<B> attended = detail::attend<S, B>(
         *weights_, {query, *memory_, *spans_, plan_.active() ? plan_.attention() : DropoutMask{}, names_},
         *score_);
+    const auto require = [&](const char* what, const Variable<B>& v, const Shape& shape) {
+      if (v.tape != nullptr && v.shape == shape) return;
+      detail::refuse_array("score", S::name, std::string(what).append(shape.text()),
+                           v.tape == nullptr ? nullptr : &v.shape);
+    };
+    require("contexts ", attended.context, {query.rows(), context_});
+    require("weights ", attended.weights, {spans_->pairs});
     attention_ = attended.weights;
     if (continued_.state == nullptr) return attended.context;
     share_state_(state_, continued_);
@@ -119,6 +146,7 @@ class DecoderStep {
 
  private:
   const typename S::Weights* weights_;
+  std::size_t context_;
   const Memory<B>* memory_;
   const SpanView<B>* spans_;
   detail::ScoreState<S, B>* score_;
@@ -170,9 +198,10 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
 ///    query is known before the previous token is.
 /// 2. `Network<Cell>` is constructed from (scope `decoder.`, sizes), where it declares its parameters;
 ///    `output_width()` is how wide what it gives to the readout is.
-/// 3. `Network::State<Backend>` is what goes from step to step: its `each(f)` calls f for each of its arrays
-///    [rows, any], always in the same order. `start(tape, first, state)` fills one from the encoder's last
-///    states; it may have been used before.
+/// 3. `Network::State<Backend>` is all that goes from step to step, as arrays of earlier steps are gone in a
+///    search: its `each(f)` calls f for each of its arrays [rows, any], always in the same order, those of
+///    the cells first, which `DecoderState::hidden` shows. `start(tape, first, state)` fills one from the
+///    encoder's last states; it may have been used before.
 /// 4. `known(tokens)` is what of its input depends on the previous tokens alone [rows, any]: it is called
 ///    for all steps at once where it can be, before the first.
 /// 5. `step(step, known, state)` moves the state on and gives a `StepOutput`; `step.attend(query)` is the

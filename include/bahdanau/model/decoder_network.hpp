@@ -129,6 +129,11 @@ class DecoderNetwork {
              State<B>& state) const {
     network_.start(tape, first, state.decoder);
     if constexpr (StatefulScore<S, B>) state.score = S::start(attention_, tape, spans);
+    state.each_pair([&](Variable<B>& v) {
+      if (v.shape != Shape{spans.pairs})
+        refuse_array("score", S::name, std::string("a first state ").append(Shape{spans.pairs}.text()),
+                     &v.shape);
+    });
   }
 
   /// One step, and what the output layer reads after it: [rows, width].
@@ -139,7 +144,8 @@ class DecoderNetwork {
   template <Backend B>
   Stepped<B> step(const Memory<B>& memory, const SpanView<B>& spans, const TokenInput<B>& tokens,
                   State<B>& state, const typename DecoderStep<S, B>::Continued& continued = {}) const {
-    DecoderStep<S, B> step(attention_, memory, spans, state.decoder, state.score, {}, nullptr, continued);
+    DecoderStep<S, B> step(attention_, context_, memory, spans, state.decoder, state.score, {}, nullptr,
+                           continued);
     const StepOutput<B> out = network_.step(step, network_.known(tokens), state.decoder);
     require_rows(out, step.attention(), state, out.output.rows());
     Features<B> features{out.output, out.before, out.context, {}};
@@ -207,7 +213,7 @@ class DecoderNetwork {
       state.each_row([&](Variable<B>& v) { v = v.row_range(0, running); });
       state.each_pair([&](Variable<B>& v) { v = first_pairs(v, pass.pairs[t]); });
       const SpanView<B> spans = pass.spans.prefix(running);
-      DecoderStep<S, B> step(attention_, source.memory, spans, state.decoder, state.score, plan,
+      DecoderStep<S, B> step(attention_, context_, source.memory, spans, state.decoder, state.score, plan,
                              names ? names + first : nullptr);
       StepOutput<B> out = network_.step(step, known.row_range(first, running), state.decoder);
       require_rows(out, step.attention(), state, running);
@@ -244,10 +250,11 @@ class DecoderNetwork {
 
  private:
   DecoderNetwork(Scope scope, std::size_t vocabulary, const ScoreWidths& widths, const Config& config)
-      : attention_(S::declare(scope.in("attention."), widths)),
+      : context_(context_width<S>(widths)),
+        attention_(S::declare(scope.in("attention."), widths)),
         embedding_(scope.add("embedding.weight", {vocabulary, config.embed}, Initializer::standard_normal())),
-        network_(scope, DecoderSizes{config.embed, config.hidden, config.layers, context_width<S>(widths)}) {
-    const ReadoutSizes sizes{network_.output_width(), context_width<S>(widths), config.embed, config.hidden};
+        network_(scope, DecoderSizes{config.embed, config.hidden, config.layers, context_}) {
+    const ReadoutSizes sizes{network_.output_width(), context_, config.embed, config.hidden};
     const std::size_t width = R::width(sizes);
     readout_ = R::declare(scope, sizes);
     if (config.tied && width != config.embed)
@@ -261,13 +268,13 @@ class DecoderNetwork {
   template <Backend B>
   static void require_rows(const StepOutput<B>& out, const Variable<B>& attention, State<B>& state,
                            std::size_t rows) {
-    const auto require = [&](std::string_view what, const Variable<B>& v, std::string_view hint) {
+    const auto require = [&](const char* what, const Variable<B>& v, std::string_view hint) {
       if (v.tape != nullptr && v.rows() == rows) return;
-      fail("decoder " + quote(D::name), std::string(what) + " of " + text(rows) + " rows",
-           v.tape == nullptr ? "none" : v.shape.text(), hint);
+      refuse_array("decoder", D::name, std::string(what).append(" of ").append(text(rows)).append(" rows"),
+                   v.tape == nullptr ? nullptr : &v.shape, hint);
     };
     if (attention.tape == nullptr)
-      fail("decoder " + quote(D::name), "a step that calls attend", "one that does not");
+      refuse_array("decoder", D::name, "a step that calls attend", nullptr, "it has no context otherwise");
     require("an output", out.output, "");
     if constexpr (R::reads.context) require("a context", out.context, "");
     if constexpr (R::reads.before) require("a state before the step", out.before, "");
@@ -327,6 +334,7 @@ class DecoderNetwork {
     }
   }
 
+  std::size_t context_;  // how wide contexts are
   typename S::Weights attention_;
   Parameter embedding_;
   Network network_;

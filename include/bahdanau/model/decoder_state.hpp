@@ -72,7 +72,7 @@ class Encoded {
     std::vector<detail::OwnedState<C, B>> last;  // one a layer, parts of [sentences, hidden]
     std::size_t steps = 0;                       // of the rows that were encoded, or the most keys
     std::string_view score;                      // the name of the one that prepared the keys
-    std::string_view decoder;                    // and of the decoder that goes on
+    std::string_view decoder, encoder;           // and of these
 
     /// Keys and values as the score wants them.
     Memory<B> remembered(Tape<B>& tape) const {

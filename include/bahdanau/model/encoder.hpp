@@ -68,9 +68,11 @@ std::size_t value_width(const Config& config) {
 ///    `directions` in place of both says that they are `directions · hidden`, known when the model is
 ///    compiled.
 /// 3. `Network<Cell>` is constructed from (root scope, vocabulary, config), where it declares its parameters.
-/// 4. Its `run(tape, input, encoding)` fills an `Encoding`: keys, values where they are not the keys, the
-///    rows of each sentence, and the first state of each of the decoder's layers. There may be more or fewer
-///    keys than tokens, but each sentence has at least one.
+/// 4. Its `run(tape, input, encoding)` fills an `Encoding`: `outputs` are the keys, `values` what contexts
+/// are
+///    sums of where they are not the keys, `begin` and `length` the rows of each sentence; `last` is the
+///    first state of each of the decoder's layers, with its rows in the order of `packing`. There may be more
+///    or fewer keys than tokens, but each sentence has at least one.
 template <class E>
 concept Encoder = detail::DeclaresEncoder<E> &&
     requires(const typename E::template Network<detail::AnyCell>& network, Tape<AnyBackend>& tape,

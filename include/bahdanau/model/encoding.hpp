@@ -44,13 +44,28 @@ namespace detail {
 using bahdanau::EncoderInput;  // their names in 0.1
 using bahdanau::Encoding;
 
-/// Throws unless each sentence has at least one key, and they are among the outputs: an encoder may make more
-/// or fewer keys than there are tokens, but attention over none is no attention.
+/// What a model expects of its encoder, whose contract no compiler checks.
+struct EncodingSizes {
+  std::size_t layers, hidden, key, value;
+};
+
+/// Throws unless each sentence has at least one key among the outputs, and a first state for each layer: an
+/// encoder may make more or fewer keys than there are tokens, but attention over none is no attention.
 template <class C, Backend B>
-void require_sentence_keys(std::string_view where, const Encoding<C, B>& encoding, std::size_t sentences) {
+void require_encoding(std::string_view where, const Encoding<C, B>& encoding, std::size_t sentences,
+                      const EncodingSizes& sizes) {
   require_equal(where, "spans of keys, one a sentence:", sentences, encoding.length.size());
   require_equal(where, "spans of keys, one a sentence:", sentences, encoding.begin.size());
   require_equal(where, "values, one a key:", encoding.outputs.rows(), encoding.summed().rows());
+  require_equal(where, "keys of width", sizes.key, encoding.outputs.cols());
+  require_equal(where, "values of width", sizes.value, encoding.summed().cols());
+  require_equal(where, "sentences in the encoder's packing:", sentences, encoding.packing.rows());
+  require_equal(where, "first states from the encoder, one a layer:", sizes.layers, encoding.last.size());
+  for (const CellState<C, B>& state : encoding.last)
+    for (const Variable<B>& part : state)
+      if (part.tape == nullptr || part.rows() != sentences || part.cols() != sizes.hidden)
+        fail(where, "first states " + Shape{sentences, sizes.hidden}.text() + " from the encoder",
+             part.tape == nullptr ? "none" : part.shape.text());
   for (std::size_t b = 0; b < sentences; ++b) {
     const auto begin = encoding.begin[b], length = encoding.length[b];
     if (length < 1)

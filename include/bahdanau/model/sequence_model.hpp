@@ -75,8 +75,7 @@ class SequenceModel {
     source.check("encode", vocabularies_.source.size());
     Tape<Backend> tape = inference();
     Encoding<Cell, Backend> encoding;
-    encoder_.run(tape, encoder_input(SequenceRows::of(source)), encoding);
-    detail::require_sentence_keys("encode", encoding, source.rows());
+    run_encoder("encode", tape, SequenceRows::of(source), {}, encoding);
     const Index* rows = tape.keep(encoding.packing.rank());  // states back in the order of the sentences
     typename Encoded::Data data;
     for (const auto& layer : encoding.last) {
@@ -97,6 +96,7 @@ class SequenceModel {
                      : static_cast<std::size_t>(*std::max_element(data.length.begin(), data.length.end()));
     data.score = Score::name;
     data.decoder = Decoder::name;
+    data.encoder = Encoder::name;
     return Encoded(std::move(data));
   }
 
@@ -189,8 +189,7 @@ class SequenceModel {
     Encoding<Cell, Backend>& encoding = scratch.encoding;
     detail::DecoderPass<DecoderNetwork, Backend>& pass = scratch.pass;
     std::vector<Index>& labels = scratch.labels;  // no bindings: clang++ 14 does not capture them
-    encoder_.run(tape, encoder_input(source, plan), encoding);
-    detail::require_sentence_keys("loss", encoding, source.count);
+    run_encoder("loss", tape, source, plan, encoding);
     decoder_.run(tape,
                  detail::DecoderSource<Cell, Backend>{decoder_.remember(encoding.outputs, encoding.summed()),
                                                       encoding.begin, encoding.length, encoding.last,
@@ -257,6 +256,15 @@ class SequenceModel {
   EncoderInput encoder_input(const SequenceRows& rows, const DropoutPlan& plan = {}) const {
     return {rows, config_.final_state, max_length(), plan};
   }
+  /// Encodes rows that were checked. Throws where the encoder does not keep to its contract.
+  void run_encoder(std::string_view where, Tape<Backend>& tape, const SequenceRows& rows,
+                   const DropoutPlan& plan, Encoding<Cell, Backend>& encoding) const {
+    encoding.values = {};  // of an earlier pass
+    encoder_.run(tape, encoder_input(rows, plan), encoding);
+    detail::require_encoding(where, encoding, rows.count,
+                             {config_.layers, config_.hidden, detail::key_width<Encoder>(config_),
+                              detail::value_width<Encoder>(config_)});
+  }
 
  private:
   static const Config& checked(const Config& config) {
@@ -284,6 +292,9 @@ class SequenceModel {
       fail(where, "keys of width " + detail::text(width), detail::text(source.outputs.cols), hint);
     if (source.score != Score::name)  // of equal sizes, and so of equal widths, but with other keys
       fail(where, "keys for the score " + detail::quote(Score::name), detail::quote(source.score), hint);
+    if (source.encoder != Encoder::name)  // whose values may have another width
+      fail(where, "keys from the encoder " + detail::quote(Encoder::name), detail::quote(source.encoder),
+           hint);
     if (source.decoder != Decoder::name)
       fail(where, "a state for the decoder " + detail::quote(Decoder::name), detail::quote(source.decoder),
            hint);

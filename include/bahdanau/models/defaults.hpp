@@ -14,7 +14,7 @@ namespace bahdanau::models {
 /// The choices of a paper. A paper divides the loss of a minibatch by its sentences, and we by `loss_divisor`
 /// (`max_length`, or 10 without one): rates and norms are converted, so that a step is the paper's.
 ///
-///     auto paper = bd::models::defaults<Model>();
+///     auto paper = bd::models::defaults<Model>(corpus.vocabularies().text.loss_divisor());
 ///     Model model(paper.config, corpus.vocabularies());
 ///     paper.initialize(model, /*seed=*/1);
 ///     bd::Trainer(model, paper.optimizer, paper.training).fit(corpus);

@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -37,9 +38,11 @@ struct AttentionStep {
   DropoutMask mask = {};         // of α
   const Index* names = nullptr;  // of the queries, for the mask
 
-  /// α [pairs] after dropout, for the sum; what is reported is that before.
-  Variable<B> drop(const Variable<B>& alpha) const {
-    return mask.rate > 0 ? dropout(alpha, spans, mask, names) : alpha;
+  /// α [pairs] after dropout, for the sum; what is reported is that before. A score with several α names each
+  /// by a number, so that each has a mask of its own.
+  Variable<B> drop(const Variable<B>& alpha, std::uint64_t number = 0) const {
+    if (mask.rate == 0) return alpha;
+    return dropout(alpha, spans, {mask.rate, number == 0 ? mask.key : mask.key.derive(number)}, names);
   }
 };
 
@@ -131,7 +134,8 @@ using ScoreState = typename ScoreStateOf<S, B>::type;
 /// 4. `scores(weights, query, prepared, spans)` takes queries [queries, query] to one score a pair [pairs];
 ///    the rest, α = softmax of them and Σ α v, follows. Or `attend(weights, step)` does all of it, and gives
 ///    contexts of `context_width(widths)`, without which they are as wide as values.
-/// 5. What goes from step to step is a `State<Backend>`: its `each_pair(f)` calls f for each of its arrays
+/// 5. All that goes from step to step is a `State<Backend>`, as arrays of earlier steps are gone in a search:
+/// its `each_pair(f)` calls f for each of its arrays
 ///    [pairs] (the attention so far, say), its `each_row(f)` for each [queries, any] (a position, say); one
 ///    of them is enough. `start(weights, tape, spans)` makes the first one, and `attend(weights, step,
 ///    state)` moves it on. Each hypothesis of a search has its own.

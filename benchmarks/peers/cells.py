@@ -148,4 +148,5 @@ CELLS = {"gru": Gru, "lstm": Lstm, "gru_reset_before": GruResetBefore}
 
 
 def make_cells(kind, inputs, config, bidirectional=False):
-    return kind(inputs, config["hidden"], config["layers"], dropout=config["dropout"], bidirectional=bidirectional)
+    between = config["dropout"] if config["layers"] > 1 else 0  # nn warns where there is nothing between layers
+    return kind(inputs, config["hidden"], config["layers"], dropout=between, bidirectional=bidirectional)

@@ -129,7 +129,10 @@ TEST_CASE("the papers' models train, translate and go on from a checkpoint", "[c
 
 TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli][train][lstm]") {
   const TemporaryDirectory files;
-  const Run run = train_in(files, "--quiet --epochs 1 --architecture luong --paper --embed 6 --hidden 6");
+  put(files / "pairs.tsv", tiny_pairs);
+  const Run run = run_tool(
+      "train --quiet --epochs 1 --min-frequency 1 --architecture luong --paper --embed 6 --hidden 6 --data " +
+      shell_word(files / "pairs.tsv") + " --model " + shell_word(files / "m"));
   REQUIRE(run.code == 0);
   const ModelDescription d = description(files / "m");
   CHECK(d.config.layers == 4);

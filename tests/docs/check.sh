@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check.sh source page folder [program] : runs the page's program in the folder, and holds the page to it.
 #
-#   ```cpp      is part of the page's program (docs/<page>.cpp), or of an example, but for the indentation
+#   ```cpp      is part of the page's program (docs/<page>.cpp), of a header beside it that it includes, or of an
+#               example, but for the indentation
 #   ```python   is part of docs/<page>.py, which runs after the program
 #   ```cmake    is part of an example's CMake file
 #   ```text     is part of what program and script print
@@ -43,7 +44,10 @@ shopt -s nullglob
 failed=0
 for block in block.*; do
   case $block in
-    *.cpp) places=("$source/docs/$name".cpp "$source"/examples/*/main.cpp) ;;
+    *.cpp) places=("$source/docs/$name".cpp "$source"/examples/*/main.cpp)
+      for header in $(sed -n 's/^#include "\(.*\)"/\1/p' "$source/docs/$name".cpp 2>/dev/null); do
+        places+=("$source/docs/$header")
+      done ;;
     *.python) places=("$source/docs/$name.py") ;;
     *.cmake) places=("$source"/examples/*/CMakeLists.txt) ;;
     *.text) places=(output.txt) ;;

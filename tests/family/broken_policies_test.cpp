@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "../docs/own_policies.hpp"
 #include "family/laws.hpp"
-#include "family/own_policies.hpp"
 #include "support/backends.hpp"
 #include "support/catch.hpp"
 #include "support/message.hpp"

@@ -1,5 +1,5 @@
 // Policies of a stranger's in models of all kinds: built, checked, trained, saved, loaded and searched with.
-#include "family/own_policies.hpp"
+#include "../docs/own_policies.hpp"
 
 #include <string>
 

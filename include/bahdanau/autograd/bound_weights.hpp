@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include <bahdanau/autograd/arrays.hpp>
 #include <bahdanau/autograd/parameter.hpp>
+#include <bahdanau/autograd/weight_gradient.hpp>
 #include <bahdanau/autograd/weight_panels.hpp>
 #include <bahdanau/core/parallel.hpp>
 
@@ -31,13 +33,33 @@ class BoundWeights {
  public:
   using Scalar = typename B::Scalar;
 
-  void bind(const WeightBinding<B>& binding) { bound_ = binding; }
+  /// `block` is an array of the tape that all parameters are parts of, or no_array.
+  void bind(const WeightBinding<B>& binding, ArrayId block = no_array) {
+    bound_ = binding;
+    block_ = block;
+  }
   bool bound() const { return bound_.weights != nullptr; }
 
   // Adjoints write to gradients only: a bound weight is never written through its variable.
   Scalar* value(const Parameter& p) const { return const_cast<Scalar*>(bound_.weights) + p.offset; }
-  Scalar* gradients() const { return bound_.gradients; }
   Scalar* gradient_place(const Scalar* value) const { return bound_.gradients + (value - bound_.weights); }
+
+  /// The array that a parameter is on a tape that records: one for all its uses.
+  ArrayId array(const Parameter& p, Arrays<B>& arrays) {
+    if (bound_.gradients == nullptr) return block_;
+    for (const Bound& known : parameters_)
+      if (known.offset == p.offset && known.size == p.shape.size()) return known.array;
+    const ArrayId array =
+        arrays.add({.value = value(p), .size = p.shape.size(), .leaf = true, .parameter = true});
+    return parameters_.emplace_back(Bound{p.offset, p.shape.size(), array}).array;
+  }
+  /// Where adjoints have left gradients of parameters that are not products with them.
+  void find_added(Arrays<B>& arrays, std::vector<AddedGradient<B>>& added) const {
+    added.clear();
+    for (const Bound& p : parameters_)
+      if (arrays.filled(p.array))
+        added.push_back({gradient_place(arrays[p.array].value), arrays.place(p.array), p.size});
+  }
 
   /// The packed form of some of the weights, or null if they are multiplied as they lie.
   const Scalar* packed(const WeightMatrix<B>& matrix) {
@@ -88,7 +110,10 @@ class BoundWeights {
   }
 
   /// Forgets what the last pass has asked for.
-  void reset() { packed_.clear(); }
+  void reset() {
+    packed_.clear();
+    parameters_.clear();
+  }
 
  private:
   struct Packed {
@@ -96,9 +121,16 @@ class BoundWeights {
     const Scalar* data;
   };
 
+  struct Bound {
+    std::size_t offset, size;
+    ArrayId array;
+  };
+
   WeightBinding<B> bound_;
-  std::vector<Packed> packed_;  // those that this pass has asked for
-  std::uint64_t state_ = 0;     // of the weights then
+  ArrayId block_ = no_array;
+  std::vector<Bound> parameters_;  // that the tape has an array for
+  std::vector<Packed> packed_;     // those that this pass has asked for
+  std::uint64_t state_ = 0;        // of the weights then
 };
 
 }  // namespace detail

@@ -37,8 +37,8 @@ class Loop {
     if (rows.empty() || rows[0] == 0) fail("Loop", "at least one step with at least one row", "none");
     if (!pairs.empty())
       detail::require_equal("Loop", "numbers of pairs, one a step:", rows.size(), pairs.size());
-    tape.loops_.begin(rows, pairs, state_rows);
-    loop_ = tape.loops_.running();
+    tape.memory_.loops.begin(rows, pairs, state_rows);
+    loop_ = tape.memory_.loops.running();
   }
   ~Loop() { end(); }
   Loop(const Loop&) = delete;
@@ -80,7 +80,7 @@ class Loop {
     Variable<B> after = next;
     // Where something that the step has made on the way is in its place, the state stays where it is.
     if (next.value != loop_->place(state, loop_->step) && state.made < loop_->step) {
-      after = tape_->state_at(state, loop_->step, rows);
+      after = tape_->memory_.state_at(*tape_, state, loop_->step, rows);
       B::copy(next.value, next.size(), after.value);
       tape_->record({"Loop::carry_on", {next}, {after}},
                     [=](Gradients<B>& d) { detail::add_elements<B>(after.size(), d.of(after), d.to(next)); });
@@ -91,7 +91,7 @@ class Loop {
 
   /// Ends the loop; the destructor does so too.
   void end() {
-    if (tape_->loops_.running() == loop_) tape_->loops_.end();
+    if (tape_->memory_.loops.running() == loop_) tape_->memory_.loops.end();
   }
 
   /// The k-th state after each step, step after step: [rows of all steps, width], for what follows the loop.
@@ -117,16 +117,15 @@ class Loop {
     detail::require_equal("Loop::all", "arrays, one a step:", loop_->rows.steps(), parts.size());
     if (!lie_together(parts)) return concat_rows<B>(parts);
     const Variable<B>& first = parts[0];
-    Variable<B> v{tape_, first.value, {0, first.cols()}};
     std::size_t rows = 0;
     for (const Variable<B>& part : parts) rows += part.rows();
-    v.shape = {rows, first.cols()};
+    Variable<B> v{tape_, first.value, {rows, first.cols()}};
     if (tape_->recording()) {
       using Array = detail::TapeArray<typename B::Scalar>;
-      const std::uint32_t slot = tape_->arrays_[first.array].slot;
-      tape_->arrays_.slot(slot).kept = true;
-      v.array =
-          tape_->arrays_.add({.value = v.value, .size = v.size(), .slot = slot, .step = Array::all_steps});
+      const std::uint32_t slot = tape_->memory_.arrays[first.array].slot;
+      tape_->memory_.arrays.slot(slot).kept = true;
+      v.array = tape_->memory_.arrays.add(
+          {.value = v.value, .size = v.size(), .slot = slot, .step = Array::all_steps});
     }
     return v;
   }
@@ -136,17 +135,18 @@ class Loop {
     if (loop_->step >= 0) fail("Loop::carry", "states before the first step", "one later");
     const detail::StepStarts& rows = loop_->rows;
     const std::size_t before = rows.count(0) * width, total = rows.total() * width;
-    typename detail::LoopRecord<B>::Carried state{tape_->all_.values.allocate(before + total) + before,
-                                                  width};
+    typename detail::LoopRecord<B>::Carried state{
+        tape_->memory_.lasting.values.allocate(before + total) + before, width};
     if (tape_->recording())
-      state.slot = tape_->arrays_.add(detail::Slot<typename B::Scalar>{.value = state.value,
-                                                                       .before = before,
-                                                                       .total = total,
-                                                                       .largest = rows.largest() * width,
-                                                                       .loop = loop_->number,
-                                                                       .carried = true});
+      state.slot =
+          tape_->memory_.arrays.add(detail::Slot<typename B::Scalar>{.value = state.value,
+                                                                     .before = before,
+                                                                     .total = total,
+                                                                     .largest = rows.largest() * width,
+                                                                     .loop = loop_->number,
+                                                                     .carried = true});
     loop_->carried.push_back(state);
-    return tape_->state_at(loop_->carried.back(), -1, rows.count(0));
+    return tape_->memory_.state_at(*tape_, loop_->carried.back(), -1, rows.count(0));
   }
   /// Whether these are all the rows of a slot, step after step.
   bool lie_together(std::span<const Variable<B>> parts) const {
@@ -158,13 +158,13 @@ class Loop {
       next += part.size();
       if (!tape_->recording()) continue;
       if (!part.has_gradient()) return false;
-      const auto& array = tape_->arrays_[part.array];
+      const auto& array = tape_->memory_.arrays[part.array];
       if (array.slot == detail::no_slot || array.step != static_cast<std::int32_t>(t)) return false;
       if (array.value != part.value || array.size != part.size() || array.taken != nullptr) return false;
       if (t > 0 && array.slot != slot) return false;
       slot = array.slot;
     }
-    return slot == detail::no_slot || tape_->arrays_.slot(slot).value == parts[0].value;
+    return slot == detail::no_slot || tape_->memory_.arrays.slot(slot).value == parts[0].value;
   }
 
   void require_state(std::string_view where, std::size_t k) const {
@@ -188,16 +188,16 @@ class OpenLoop {
   explicit OpenLoop(Tape<B>& tape) : tape_(&tape) {
     if (tape.recording())
       fail("OpenLoop", "a tape that does not record", "one that does", "use Loop, which knows its steps");
-    tape.loops_.begin_open();
+    tape.memory_.loops.begin_open();
   }
-  ~OpenLoop() { tape_->loops_.end(); }
+  ~OpenLoop() { tape_->memory_.loops.end(); }
   OpenLoop(const OpenLoop&) = delete;
   OpenLoop& operator=(const OpenLoop&) = delete;
 
   /// Begins the next step, and gives back what the step before the last one has made.
   void step() {
-    tape_->loops_.next_open();
-    tape_->arena().reset();
+    tape_->memory_.loops.next_open();
+    tape_->memory_.arena().reset();
   }
 
  private:

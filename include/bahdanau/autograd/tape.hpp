@@ -3,26 +3,22 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <bahdanau/autograd/adjoints.hpp>
-#include <bahdanau/autograd/arrays.hpp>
 #include <bahdanau/autograd/bound_weights.hpp>
 #include <bahdanau/autograd/checks.hpp>
 #include <bahdanau/autograd/gradients.hpp>
 #include <bahdanau/autograd/host_copy.hpp>
-#include <bahdanau/autograd/loop_arrays.hpp>
 #include <bahdanau/autograd/map_elements.hpp>
 #include <bahdanau/autograd/operation.hpp>
 #include <bahdanau/autograd/parameter.hpp>
-#include <bahdanau/autograd/tape_arena.hpp>
+#include <bahdanau/autograd/tape_memory.hpp>
 #include <bahdanau/autograd/variable.hpp>
 #include <bahdanau/autograd/weight_gradient.hpp>
 #include <bahdanau/autograd/weight_uses.hpp>
@@ -59,15 +55,9 @@ class Tape {
 
   /// Lets `tape[p]` read a model's weights and, if `gradients` is not null, add to their gradients.
   void bind(const Scalar* weights, Scalar* gradients) { bind({.weights = weights, .gradients = gradients}); }
-  void bind(const WeightBinding<B>& binding) {
-    weights_.bind(binding);
-    block_ = detail::no_array;
-  }
+  void bind(const WeightBinding<B>& binding) { weights_.bind(binding); }
   /// Lets `tape[p]` be a part of a variable of this tape, whose gradient it adds to: for gradient checks.
-  void bind(const Variable<B>& block) {
-    weights_.bind({.weights = block.value});
-    block_ = block.array;
-  }
+  void bind(const Variable<B>& block) { weights_.bind({.weights = block.value}, block.array); }
   /// What the operations that use weights need to know of them.
   detail::BoundWeights<B>& weights() { return weights_; }
   const detail::BoundWeights<B>& weights() const { return weights_; }
@@ -76,13 +66,13 @@ class Tape {
 
   /// A new uninitialised array.
   Variable<B> variable(Shape shape, Result result = Result::kept) {
-    Variable<B> v = allocate(shape, recording_);
+    Variable<B> v = memory_.allocate(*this, shape, recording_);
     v.given = result == Result::given;
     return v;
   }
 
   /// A new uninitialised array that no gradient flows into.
-  Variable<B> constant(Shape shape) { return allocate(shape, false); }
+  Variable<B> constant(Shape shape) { return memory_.allocate(*this, shape, false); }
 
   /// A new array of zeros that no gradient flows into.
   Variable<B> zeros(Shape shape) {
@@ -94,13 +84,8 @@ class Tape {
   /// A new uninitialised array for the state that follows `before`, of its shape. In a loop that carries the
   /// state it lies behind the state before: the first that a step asks for.
   Variable<B> following(const Variable<B>& before) {
-    if (loops_.in_step()) {
-      detail::LoopRecord<B>& loop = *loops_.running();
-      auto* state = loop.find(before.value, loop.step - 1);
-      if (state != nullptr && state->made < loop.step &&
-          before.rows() == loop.rows.count(static_cast<std::size_t>(loop.step)))
-        return state_at(*state, loop.step, before.rows());
-    }
+    if (auto* state = memory_.carried_on(before))
+      return memory_.state_at(*this, *state, memory_.loops.step(), before.rows());
     return variable(before.shape);
   }
 
@@ -108,7 +93,7 @@ class Tape {
   /// given, else a copy.
   Variable<B> take(const Variable<B>& x) {
     if (!x.has_gradient()) return x.given ? x : copy_to_take(x);
-    auto& array = arrays_[x.array];
+    auto& array = memory_.arrays[x.array];
     if (!x.given || !array.can_take(x.value, x.size())) return copy_to_take(x);
     array.take(x.value, x.size());
     array.taker = operation_;
@@ -125,7 +110,7 @@ class Tape {
   /// An input: a copy of the host's numbers, with a gradient.
   Variable<B> leaf(Shape shape, std::span<const Scalar> host) {
     Variable<B> v = filled(variable(shape), host);
-    if (v.has_gradient()) arrays_[v.array].leaf = true;
+    if (v.has_gradient()) memory_.arrays[v.array].leaf = true;
     return v;
   }
   /// An input without a gradient.
@@ -143,8 +128,7 @@ class Tape {
   Variable<B> operator[](const Parameter& p) {
     if (!weights_.bound()) fail("Tape", "a tape bound to a model's weights", "an unbound one");
     Variable<B> v{this, weights_.value(p), p.shape};
-    v.array = block_;
-    if (recording_ && weights_.gradients() != nullptr) v.array = parameter_array(p, v.value);
+    if (recording_) v.array = weights_.array(p, memory_.arrays);
     return v;
   }
 
@@ -152,21 +136,21 @@ class Tape {
   Variable<B> borrow(const Scalar* data, Shape shape) { return {this, const_cast<Scalar*>(data), shape}; }
 
   /// Whether v is an input or a parameter, or rows of one.
-  bool is_leaf(const Variable<B>& v) const { return v.has_gradient() && arrays_[v.array].leaf; }
+  bool is_leaf(const Variable<B>& v) const { return v.has_gradient() && memory_.arrays[v.array].leaf; }
 
   /// Keeps how a variable's rows came about for as long as its arrays.
   const detail::SharedRows<B>* keep(const detail::SharedRows<B>& shared) {
-    return &arena().shared_rows.emplace_back(shared);
+    return &memory_.arena().shared_rows.emplace_back(shared);
   }
 
   /// Uninitialised row numbers or ids that live as long as the tape's arrays.
-  Index* allocate_indices(std::size_t count) { return arena().lists.allocate(count); }
+  Index* allocate_indices(std::size_t count) { return memory_.arena().lists.allocate(count); }
   /// A device copy of row numbers or ids that lives as long as the tape's arrays.
-  const Index* keep(std::span<const Index> host) { return arena().lists.keep(host); }
+  const Index* keep(std::span<const Index> host) { return memory_.arena().lists.keep(host); }
   /// The same, but nothing may read the copy before `send`, which makes those of all that was staged: one
   /// transfer to a device for many arrays.
-  const Index* stage(std::span<const Index> host) { return arena().lists.stage(host); }
-  void send() { arena().lists.send(); }
+  const Index* stage(std::span<const Index> host) { return memory_.arena().lists.stage(host); }
+  void send() { memory_.arena().lists.send(); }
 
   /// Leaves an adjoint, `void(Gradients<B>&)`; dropped at once where the tape does not record or no argument
   /// has a gradient.
@@ -176,7 +160,7 @@ class Tape {
     if (std::none_of(operation.arguments.begin(), operation.arguments.end(),
                      [&](const auto& v) { return depends_on_leaf(*v); })) {
       for (const auto& v : operation.results)
-        if ((*v).has_gradient()) arrays_[(*v).array].constant = true;
+        if ((*v).has_gradient()) memory_.arrays[(*v).array].constant = true;
       ++operation_;
       return;
     }
@@ -192,9 +176,9 @@ class Tape {
     if (!use.y.has_gradient()) fail("Tape::add_weight", "a result with a gradient", "a constant");
     if (checks_ && use.w.has_gradient()) checks_->fills(use.w.array);
     if (checks_ && use.b.has_gradient()) checks_->fills(use.b.array);
-    arrays_.note_lasting(use.y.array);
+    memory_.arrays.note_lasting(use.y.array);
     if (use.x.has_gradient()) need(use.x, "a weight's gradient");
-    uses_.add(use, arrays_[use.y.array].slot, loops_.running());
+    uses_.add(use, memory_.arrays[use.y.array].slot, memory_.loops.running());
   }
   /// The same for `dW[index[i]] += dy[i]`: W [table, cols].
   void add_rows(const Variable<B>& w, const Variable<B>& y, const Index* index) {
@@ -203,7 +187,7 @@ class Tape {
       checks_->fills(w.array);
       checks_->note_result(y.array);
     }
-    arrays_.note_lasting(y.array);
+    memory_.arrays.note_lasting(y.array);
     uses_.add({w.array, y.array, w.value, y.value, index, y.rows(), y.cols(), w.rows()});
   }
 
@@ -220,25 +204,25 @@ class Tape {
   }
 
   /// Forgets all gradients on the tape; `backward` does so itself. Parameters' gradients are the caller's.
-  void clear_gradients() { arrays_.clear_gradients(); }
+  void clear_gradients() { memory_.arrays.clear_gradients(); }
 
   /// Where the gradient of a result goes for a caller that has it from elsewhere, and plays the tape then:
   /// all of it must be stored.
   Scalar* seed(const Variable<B>& result) {
     if (!result.has_gradient()) fail("Tape::seed", "a variable with a gradient", "a constant");
     if (checks_) checks_->fills(result.array);
-    const auto& array = arrays_[result.array];
-    if (array.slot != detail::no_slot) arrays_.slot(array.slot).kept = true;  // read from outside
-    return arrays_.is_whole(result) ? arrays_.stored(result) : arrays_.gradient(result);
+    const auto& array = memory_.arrays[result.array];
+    if (array.slot != detail::no_slot) memory_.arrays.slot(array.slot).kept = true;  // read from outside
+    return memory_.arrays.is_whole(result) ? memory_.arrays.stored(result) : memory_.arrays.gradient(result);
   }
 
   /// The gradient of a variable on the device, for whoever reads it after `backward`.
   const Scalar* gradient_of(const Variable<B>& v) {
-    const auto& array = arrays_[v.array];
-    if (array.slot != detail::no_slot && !arrays_.slot(array.slot).kept)
+    const auto& array = memory_.arrays[v.array];
+    if (array.slot != detail::no_slot && !memory_.arrays.slot(array.slot).kept)
       fail("gradient", "a variable whose gradient is kept", "one of a step of a loop",
            "read it outside of the loop, or ask for that of something outside");
-    return arrays_.gradient(v);
+    return memory_.arrays.gradient(v);
   }
 
   /// Plays all adjoints in reverse order, then adds up what weights get.
@@ -259,33 +243,25 @@ class Tape {
       gradients_.forget_constants();
       if (checks_) checks_->after(i);
     }
-    if (checks_) checks_->end(arrays_);
-    uses_.find(arrays_, weights_, loops_, all_.lists, sums_);
-    sums_.added.clear();
-    for (const BoundParameter& p : parameters_)
-      if (arrays_.filled(p.array))
-        sums_.added.push_back(
-            {weights_.gradient_place(arrays_[p.array].value), arrays_.place(p.array), p.size});
+    if (checks_) checks_->end(memory_.arrays);
+    uses_.find(memory_.arrays, weights_, memory_.loops, memory_.lasting.lists, sums_);
+    weights_.find_added(memory_.arrays, sums_.added);
   }
   /// What was left; valid until the next pass.
   const detail::WeightSums<B>& sums() const { return sums_; }
 
   /// Memory for gradients that are not needed any more once the adjoints were played; see Arrays::use.
-  void use(const detail::Share<Scalar>& share) { arrays_.use(share); }
+  void use(const detail::Share<Scalar>& share) { memory_.arrays.use(share); }
 
   /// Forgets everything recorded; all variables of this tape become invalid. Returns whether arrays have
   /// moved into larger pieces of memory, and left smaller ones behind.
   bool reset() {
     uses_.clear();
     weights_.reset();
-    parameters_.clear();
-    loops_.reset();
     played_ = gave_away_ = false;
     operation_ = 0;
     if (checks_) checks_->clear();
-    bool moved = all_.reset();
-    for (auto& some : alternate_) moved = some.reset() || moved;
-    moved = arrays_.reset() || moved;
+    const bool moved = memory_.reset();
     return adjoints_.reset() || moved;
   }
 
@@ -297,51 +273,7 @@ class Tape {
   template <Backend>
   friend class OpenLoop;
 
-  using ArrayId = detail::ArrayId;
-  struct BoundParameter {
-    std::size_t offset, size;
-    ArrayId array;
-  };
-
   // --- arrays
-
-  /// Two steps of an open loop have arenas of their own; all else shares one.
-  detail::TapeArena<B>& arena() {
-    return loops_.in_open_step() ? alternate_[static_cast<std::size_t>(loops_.step()) % 2] : all_;
-  }
-
-  Variable<B> allocate(const Shape& shape, bool with_gradient) {
-    Variable<B> v{this, nullptr, shape};
-    std::uint32_t slot = detail::no_slot;
-    if (recording_ && loops_.in_step()) {
-      const auto place = loops_.next(shape, arrays_, all_.values);
-      v.value = place.value;
-      slot = place.slot;
-    } else {
-      v.value = arena().values.allocate(shape.size());
-    }
-    if (with_gradient)
-      v.array = arrays_.add({.value = v.value, .size = shape.size(), .slot = slot, .step = loops_.step()});
-    return v;
-  }
-
-  /// The place of a state at a step, or before the first one (-1), for whoever makes it.
-  Variable<B> state_at(typename detail::LoopRecord<B>::Carried& state, std::int32_t step, std::size_t rows) {
-    state.made = step;
-    Variable<B> v{this, loops_.running()->place(state, step), {rows, state.width}};
-    if (recording_)
-      v.array = arrays_.add({.value = v.value, .size = v.size(), .slot = state.slot, .step = step});
-    return v;
-  }
-
-  ArrayId parameter_array(const Parameter& p, Scalar* value) {
-    for (const BoundParameter& known : parameters_)
-      if (known.offset == p.offset && known.size == p.shape.size()) return known.array;
-    const ArrayId array =
-        arrays_.add({.value = value, .size = p.shape.size(), .leaf = true, .parameter = true});
-    parameters_.push_back({p.offset, p.shape.size(), array});
-    return array;
-  }
 
   Variable<B> copy_to_take(const Variable<B>& x) {
     const Variable<B> copy = variable(x.shape, Result::given);
@@ -355,26 +287,28 @@ class Tape {
 
   // --- what operations say
 
-  bool depends_on_leaf(const Variable<B>& v) const { return v.has_gradient() && !arrays_[v.array].constant; }
+  bool depends_on_leaf(const Variable<B>& v) const {
+    return v.has_gradient() && !memory_.arrays[v.array].constant;
+  }
 
   void note(const Operation<B>& operation) {
     for (const auto& named : operation.arguments) {
       const Variable<B>& v = *named;
       if (!v.has_gradient()) continue;
-      if (!arrays_.was_taken(v))
-        arrays_.note_reader(v.array, loops_.number(), loops_.step());
+      if (!memory_.arrays.was_taken(v))
+        memory_.arrays.note_reader(v.array, memory_.loops.number(), memory_.loops.step());
       else if (given_to_another(v))
         fail(operation.name, "an argument that is its to read", "one that was given to another operation",
              "make it with Result::kept");
     }
     for (const auto& named : operation.values)
       if ((*named).has_gradient()) need(*named, operation.name);
-    if (checks_) checks_->note(operation, adjoints_.size(), arrays_);
+    if (checks_) checks_->note(operation, adjoints_.size(), memory_.arrays);
   }
 
   /// An adjoint reads the value of v.
   void need(const Variable<B>& v, std::string_view who) {
-    arrays_[v.array].needed = true;
+    memory_.arrays[v.array].needed = true;
     if (given_to_another(v))
       fail(who, "a value that it may read later", "one that was given to another operation",
            "make it with Result::kept");
@@ -382,7 +316,7 @@ class Tape {
 
   /// Whether another operation than the one that is being recorded has taken v over.
   bool given_to_another(const Variable<B>& v) const {
-    return arrays_.was_taken(v) && arrays_[v.array].taker != operation_;
+    return memory_.arrays.was_taken(v) && memory_.arrays[v.array].taker != operation_;
   }
 
   Variable<B> filled(Variable<B> v, std::span<const Scalar> host) {
@@ -396,16 +330,11 @@ class Tape {
   bool recording_;
   std::unique_ptr<detail::TapeChecks<B>> checks_;
   detail::BoundWeights<B> weights_;
-  detail::TapeArena<B> all_;
-  std::array<detail::TapeArena<B>, 2> alternate_;
-  detail::Arrays<B> arrays_;
-  Gradients<B> gradients_{arrays_, checks_.get()};
-  detail::Loops<B> loops_;
+  detail::TapeMemory<B> memory_{recording_};
+  Gradients<B> gradients_{memory_.arrays, checks_.get()};
   detail::Adjoints<B> adjoints_;
   detail::WeightUses<B> uses_;
   detail::WeightSums<B> sums_;
-  std::vector<BoundParameter> parameters_;
-  ArrayId block_ = detail::no_array;  // of which the parameters are parts
   Numbers scratch_;
   bool gave_away_ = false;  // whether arrays were taken over
   bool played_ = false;

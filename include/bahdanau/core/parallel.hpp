@@ -52,39 +52,10 @@ class Workers {
   /// of the lowest piece that threw is rethrown.
   template <class Work>
   void run(std::size_t pieces, Work&& work) {
-    leave_to_parent();
-    const std::size_t helpers = std::min(threads_, pieces) - (pieces == 0 ? 0 : 1);
-    Shared& s = pool_->shared;
-    while (pool_->threads.size() < helpers) {
-      try {
-        pool_->threads.emplace_back([&s] { s.serve(); });
-      } catch (const std::system_error&) {  // the system has no more: those that there are do the work
-        break;
-      }
-    }
-    {
-      const std::lock_guard lock(s.mutex);
-      s.context = const_cast<void*>(static_cast<const void*>(std::addressof(work)));  // `call` knows which
-      s.call = [](void* context, std::size_t piece) {
-        (*static_cast<std::remove_reference_t<Work>*>(context))(piece);
-      };
-      s.next = 0;
-      s.pieces = pieces;
-      s.unfinished = pieces;
-      s.error = nullptr;
-      s.error_piece = pieces;
-      ++s.round;
-    }
-    if (helpers > 0) s.wake.notify_all();
-    std::unique_lock lock(s.mutex);
-    s.take(lock);
-    if (s.unfinished != 0) {
-      lock.unlock();
-      for (int i = 0; i < patience && s.unfinished != 0; ++i) std::this_thread::yield();
-      lock.lock();
-    }
-    s.done.wait(lock, [&] { return s.unfinished == 0; });
-    if (s.error) std::rethrow_exception(s.error);
+    using Type = std::remove_reference_t<Work>;
+    run(
+        pieces, [](void* context, std::size_t piece) { (*static_cast<Type*>(context))(piece); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(work))));  // `call` knows which
   }
 
  private:
@@ -92,10 +63,12 @@ class Workers {
   // whole piece of a small model's work.
   static constexpr int patience = 100;
 
+  using Call = void (*)(void* context, std::size_t piece);
+
   struct Shared {
     std::mutex mutex;
     std::condition_variable wake, done;
-    void (*call)(void*, std::size_t) = nullptr;
+    Call call = nullptr;
     void* context = nullptr;
     std::size_t next = 0, pieces = 0, error_piece = 0;
     std::atomic<std::size_t> unfinished{0}, round{0};  // the others are read under the lock
@@ -143,6 +116,41 @@ class Workers {
     std::uint64_t forks = detail::Forks::count();  // when it was made
     Pool* left = nullptr;                          // the one that was left before it
   };
+
+  // Once for all kinds of work, of which a program that trains has some thirty.
+  void run(std::size_t pieces, Call call, void* context) {
+    leave_to_parent();
+    const std::size_t helpers = std::min(threads_, pieces) - (pieces == 0 ? 0 : 1);
+    Shared& s = pool_->shared;
+    while (pool_->threads.size() < helpers) {
+      try {
+        pool_->threads.emplace_back([&s] { s.serve(); });
+      } catch (const std::system_error&) {  // the system has no more: those that there are do the work
+        break;
+      }
+    }
+    {
+      const std::lock_guard lock(s.mutex);
+      s.context = context;
+      s.call = call;
+      s.next = 0;
+      s.pieces = pieces;
+      s.unfinished = pieces;
+      s.error = nullptr;
+      s.error_piece = pieces;
+      ++s.round;
+    }
+    if (helpers > 0) s.wake.notify_all();
+    std::unique_lock lock(s.mutex);
+    s.take(lock);
+    if (s.unfinished != 0) {
+      lock.unlock();
+      for (int i = 0; i < patience && s.unfinished != 0; ++i) std::this_thread::yield();
+      lock.lock();
+    }
+    s.done.wait(lock, [&] { return s.unfinished == 0; });
+    if (s.error) std::rethrow_exception(s.error);
+  }
 
   /// Threads of another process can be neither joined nor woken, and one of them may have held the lock when
   /// the process forked. So the child leaves their pool as it is, for good, and has one of its own.

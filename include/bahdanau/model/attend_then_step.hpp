@@ -2,8 +2,6 @@
 // the previous token.
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <string_view>
 
 #include <bahdanau/model/decoder.hpp>
@@ -17,39 +15,18 @@ struct AttendThenStep {
   static constexpr bool attends_before_step = true;
 
   template <class C>
-  class Network {
+  class Network : public StackedDecoder<C> {
    public:
-    template <Backend B>
-    using State = StackedState<C, B>;
-
-    Network(Scope scope, const DecoderSizes& sizes)
-        : cells_(scope, sizes.context + sizes.embed, sizes), hidden_(sizes.hidden), context_(sizes.context) {}
-
-    std::size_t output_width() const { return hidden_; }
-
-    template <Backend B>
-    void start(Tape<B>&, std::span<const CellState<C, B>> first, State<B>& state) const {
-      state.start(first);
-    }
-
-    /// The embedding's part of the first layer's input product [rows, gates · hidden].
-    template <Backend B>
-    Variable<B> known(const TokenInput<B>& tokens) const {
-      return cells_.known(tokens, context_);
-    }
+    Network(Scope scope, const DecoderSizes& sizes) : StackedDecoder<C>(scope, sizes.context, sizes) {}
 
     template <class S, Backend B>
-    StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
+    StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, StackedState<C, B>& state) const {
       const Variable<B> context = step.attend(state.top());
       const Variable<B> before = state.top();
-      cells_.add_input(known, context);
-      cells_.step(step, known, state);
+      this->cells_.add_input(known, context);
+      this->cells_.step(step, known, state);
       return {state.top(), context, before};
     }
-
-   private:
-    StackedCells<C> cells_;
-    std::size_t hidden_, context_;
   };
 };
 

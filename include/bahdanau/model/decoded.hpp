@@ -66,13 +66,12 @@ Decoded<typename B::Scalar> decode_rows(Tape<B>& tape, const Network& network, s
   std::vector<Index> identity(rows.count);
   for (std::size_t r = 0; r < rows.count; ++r) identity[r] = static_cast<Index>(r);
   DecoderPass<Network, B> pass;
-  network.run(tape,
-              DecoderSource<C, B>{source.remembered(tape), source.begin, source.length, first, identity},
-              rows, inputs, DropoutPlan{}, pass, [&](auto& running) {
-                // rows run longest first; the state has those of the sentences
-                restore_arrays<C, B>(tape, state.arrays(), running);
-                reorder(tape, pass.packing.order(), source.length, running);
-              });
+  const Memory<B> memory = source.remembered(tape);
+  network.begin(tape, DecoderSource<C, B>{source.begin, source.length, first, identity}, rows, inputs, {},
+                pass);
+  restore_arrays<C, B>(tape, state.arrays(), pass.state);  // which has the rows of the sentences
+  reorder(tape, pass.packing.order(), source.length, pass.state);
+  network.run(tape, memory, {}, pass);
   auto result =
       Decoded<Scalar>{Array<Scalar, 3>::from_shape({rows.count, width, vocabulary}),
                       Array<Scalar, 3>::from_shape({rows.count, width, source.steps}), source.length};

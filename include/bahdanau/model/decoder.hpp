@@ -30,12 +30,14 @@ struct DecoderSizes {
 template <Backend B>
 class TokenInput {
  public:
+  TokenInput() = default;
   /// `ids` are on the tape. `again` are the same tokens where they are likely to come again, as in a search.
   TokenInput(Tape<B>& tape, const Parameter& embedding, const Index* ids, std::size_t count,
              std::span<const Token> again = {})
       : tape_(&tape), embedding_(embedding), ids_(ids), count_(count), again_(again) {}
 
   Tape<B>& tape() const { return *tape_; }
+  std::size_t rows() const { return count_; }
 
   /// y, their embeddings [rows, embed].
   const Variable<B>& embedding() const {
@@ -65,10 +67,10 @@ class TokenInput {
   }
 
  private:
-  Tape<B>* tape_;
+  Tape<B>* tape_ = nullptr;
   Parameter embedding_;
-  const Index* ids_;
-  std::size_t count_;
+  const Index* ids_ = nullptr;
+  std::size_t count_ = 0;
   std::span<const Token> again_;
   mutable Variable<B> gathered_;
 };

@@ -14,38 +14,17 @@
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/model/decoder.hpp>
 #include <bahdanau/model/readout.hpp>
+#include <bahdanau/model/running_state.hpp>
 #include <bahdanau/nn/weights.hpp>
 
 namespace bahdanau::detail {
 
-/// What a decoder attends to and starts from, on a tape.
+/// What a decoder starts from, on a tape, and which keys it attends to.
 template <class C, Backend B>
 struct DecoderSource {
-  Memory<B> memory;
   std::span<const Index> begin, length;    // the keys of each sentence
   std::span<const CellState<C, B>> first;  // one a layer, parts of [sentences, hidden]
   std::span<const Index> row_of_sentence;  // the row of `first` that belongs to each sentence
-};
-
-/// All that goes from step to step: the decoder's state, and the score's.
-template <class D, class S, Backend B>
-struct RunningState {
-  static constexpr bool has_pairs = requires(ScoreState<S, B> & score) { score.each_pair(AnyVisitor{}); };
-
-  D decoder;
-  ScoreState<S, B> score;
-
-  /// The arrays [rows, any].
-  template <class F>
-  void each_row(F f) {
-    decoder.each(f);
-    if constexpr (requires { score.each_row(AnyVisitor{}); }) score.each_row(f);
-  }
-  /// The arrays [pairs].
-  template <class F>
-  void each_pair(F f) {
-    if constexpr (has_pairs) score.each_pair(f);
-  }
 };
 
 /// A teacher-forced pass over target sentences, with the lists that it reuses. Rows are packed by target
@@ -60,6 +39,10 @@ struct DecoderPass {
   std::vector<Variable<B>> ended_rows, ended_pairs;
   Spans<B> spans;
 
+  TokenInput<B> read;                  // what the decoder reads: one row a token
+  const Index* token_names = nullptr;  // for dropout
+  PackingLists lists;
+
   std::vector<Index> ids, names, rows, begin, length, packing_lists;  // scratch
   std::vector<CellState<typename Network::Cell, B>> first;
   typename Network::template State<B> state;
@@ -67,41 +50,6 @@ struct DecoderPass {
   std::vector<Variable<B>> outputs, contexts, before;  // of each step
   std::vector<std::vector<Variable<B>>> pair_states;   // of each step
 };
-
-/// The pairs of rows `from`, where row r has `length[r]` of them, for `gather_pairs`.
-inline void add_pairs(std::span<const Index> from, std::span<const Index> length, std::vector<Index>& pairs) {
-  std::vector<Index> offset{0};
-  for (const Index n : length) offset.push_back(offset.back() + n);
-  for (const Index row : from)
-    for (Index i = offset[static_cast<std::size_t>(row)]; i < offset[static_cast<std::size_t>(row) + 1]; ++i)
-      pairs.push_back(i);
-}
-
-/// y[i] = x[list[i]] for an array [pairs]; the list is on the tape.
-template <Backend B>
-Variable<B> gather_pairs(const Variable<B>& x, const Index* list, std::size_t count) {
-  return gather_rows(x.reshape({x.size(), 1}), list, count).reshape({count});
-}
-
-/// The first `count` of the elements of an array [pairs].
-template <Backend B>
-Variable<B> first_pairs(const Variable<B>& v, std::size_t count) {
-  return v.reshape({v.size(), 1}).row_range(0, count).reshape({count});
-}
-
-/// Replaces the rows of a state by its rows `from` [rows], and their pairs, of which row r had `length[r]`.
-template <class D, class S, Backend B>
-void reorder(Tape<B>& tape, std::span<const Index> from, std::span<const Index> length,
-             RunningState<D, S, B>& state) {
-  const Index* rows = tape.keep(from);
-  state.each_row([&](Variable<B>& v) { v = gather_rows(v, rows, from.size()); });
-  if constexpr (RunningState<D, S, B>::has_pairs) {
-    std::vector<Index> pairs;
-    add_pairs(from, length, pairs);
-    const Index* list = tape.keep(pairs);
-    state.each_pair([&](Variable<B>& v) { v = gather_pairs(v, list, pairs.size()); });
-  }
-}
 
 /// Attention, embedding, decoder, readout and output layer: their parameters, and what they do together.
 template <class C, class S, class D, class R>
@@ -147,7 +95,7 @@ class DecoderNetwork {
     DecoderStep<S, B> step(attention_, context_, memory, spans, state.decoder, state.score, {}, nullptr,
                            continued);
     const StepOutput<B> out = network_.step(step, network_.known(tokens), state.decoder);
-    require_rows(out, step.attention(), state, out.output.rows());
+    require_rows(out, step.attention(), state, tokens.rows());
     Features<B> features{out.output, out.before, out.context, {}};
     if constexpr (R::reads.token) features.token = tokens.embedding();
     return {R::features(readout_, features), step.attention()};
@@ -178,11 +126,11 @@ class DecoderNetwork {
   /// Whether a decoder's input row is the target itself, or the target moved right behind `<bos>`.
   enum class Inputs : bool { as_given, shifted };
 
-  /// Runs over whole target sentences, each for as many steps as it has valid tokens. `resume(state)` may
-  /// replace what the first step starts from.
-  template <Backend B, class Resume>
-  void run(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
-           const DropoutPlan& plan, DecoderPass<DecoderNetwork, B>& pass, Resume resume) const {
+  /// Lays out a pass over whole target sentences, each for as many steps as it has valid tokens, and starts
+  /// from the encoder's last states: `pass.state`, which may be replaced, with rows longest target first.
+  template <Backend B>
+  void begin(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
+             const DropoutPlan& plan, DecoderPass<DecoderNetwork, B>& pass) const {
     pass.packing.assign({target.lengths, target.count});
     const Packing& packing = pass.packing;
     pass.ids.resize(packing.tokens());
@@ -193,19 +141,25 @@ class DecoderNetwork {
                                                  : target.at(sentence, t - 1);
       pass.names[row] = static_cast<Index>((target.first + sentence) * target.stride + t);
     });
-    const Index* names = plan.active() ? tape.stage(pass.names) : nullptr;
-    const Index* ids = tape.stage(pass.ids);
-    const PackingLists lists = PackingLists::stage(tape, packing, pass.packing_lists);
+    pass.token_names = plan.active() ? tape.stage(pass.names) : nullptr;
+    pass.read = tokens(tape, tape.stage(pass.ids), packing.tokens());
+    pass.lists = PackingLists::stage(tape, packing, pass.packing_lists);
     start_packed(tape, source, pass);
+  }
+
+  /// Runs it.
+  template <Backend B>
+  void run(Tape<B>& tape, const Memory<B>& memory, const DropoutPlan& plan,
+           DecoderPass<DecoderNetwork, B>& pass) const {
+    const Packing& packing = pass.packing;
+    const Index* names = pass.token_names;
     State<B>& state = pass.state;
-    resume(state);
-    const TokenInput<B> read = tokens(tape, ids, packing.tokens());
-    const Variable<B> known = network_.known(read);
+    const Variable<B> known = network_.known(pass.read);
     for (auto* list : {&pass.weights, &pass.outputs, &pass.contexts, &pass.before}) list->clear();
     pass.pairs.clear();
     pass.pair_states.clear();
     for (const std::size_t running : packing.counts()) pass.pairs.push_back(pass.spans.prefix(running).pairs);
-    Loop<B> loop(tape, packing.counts(), pass.pairs, lists.state_rows);
+    Loop<B> loop(tape, packing.counts(), pass.pairs, pass.lists.state_rows);
     state.each_row([&](Variable<B>& v) { v = loop.carry(v); });
     for (std::size_t t = 0; t < packing.steps(); ++t) {
       const std::size_t running = packing.count(t), first = packing.start(t);
@@ -213,7 +167,7 @@ class DecoderNetwork {
       state.each_row([&](Variable<B>& v) { v = v.row_range(0, running); });
       state.each_pair([&](Variable<B>& v) { v = first_pairs(v, pass.pairs[t]); });
       const SpanView<B> spans = pass.spans.prefix(running);
-      DecoderStep<S, B> step(attention_, context_, source.memory, spans, state.decoder, state.score, plan,
+      DecoderStep<S, B> step(attention_, context_, memory, spans, state.decoder, state.score, plan,
                              names ? names + first : nullptr);
       StepOutput<B> out = network_.step(step, known.row_range(first, running), state.decoder);
       require_rows(out, step.attention(), state, running);
@@ -238,14 +192,9 @@ class DecoderNetwork {
     Features<B> features{all(pass.outputs), {}, {}, {}};
     if constexpr (R::reads.before) features.before = all(pass.before);
     if constexpr (R::reads.context) features.context = all(pass.contexts);
-    if constexpr (R::reads.token) features.token = read.embedding();
+    if constexpr (R::reads.token) features.token = pass.read.embedding();
     pass.features = R::features(readout_, features);
-    if (!tape.recording()) end(tape, lists, loop, state, pass);
-  }
-  template <Backend B>
-  void run(Tape<B>& tape, const DecoderSource<C, B>& source, const SequenceRows& target, Inputs inputs,
-           const DropoutPlan& plan, DecoderPass<DecoderNetwork, B>& pass) const {
-    run(tape, source, target, inputs, plan, pass, [](State<B>&) {});
+    if (!tape.recording()) end(tape, loop, pass);
   }
 
  private:
@@ -306,13 +255,12 @@ class DecoderNetwork {
 
   /// What each row has ended with.
   template <Backend B>
-  static void end(Tape<B>& tape, const PackingLists& lists, Loop<B>& loop, State<B>& state,
-                  DecoderPass<DecoderNetwork, B>& pass) {
+  static void end(Tape<B>& tape, Loop<B>& loop, DecoderPass<DecoderNetwork, B>& pass) {
     pass.ended_rows.clear();
     pass.ended_pairs.clear();
     std::size_t k = 0;
-    state.each_row(
-        [&](Variable<B>&) { pass.ended_rows.push_back(last_of(loop.all(k++), pass.packing, lists)); });
+    pass.state.each_row(
+        [&](Variable<B>&) { pass.ended_rows.push_back(last_of(loop.all(k++), pass.packing, pass.lists)); });
     if constexpr (State<B>::has_pairs) {
       // row r ends with pairs offset[r], ... of its last step
       std::vector<Index> from;

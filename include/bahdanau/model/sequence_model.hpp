@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <bahdanau/core/quote.hpp>
-#include <bahdanau/model/attend_then_step.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/compose.hpp>
 #include <bahdanau/model/config.hpp>
@@ -21,6 +20,7 @@
 #include <bahdanau/model/decoder_network.hpp>
 #include <bahdanau/model/decoder_state.hpp>
 #include <bahdanau/model/encoder.hpp>
+#include <bahdanau/model/settings.hpp>
 #include <bahdanau/nn/objective.hpp>
 #include <bahdanau/nn/weights.hpp>
 #include <bahdanau/text/vocabularies.hpp>
@@ -106,9 +106,7 @@ class SequenceModel {
     Tape<Backend> tape = inference();
     const auto& source = encoded.data();
     const Spans<Backend> spans(tape, source.begin, source.length);
-    typename DecoderNetwork::template State<Backend> running;
-    decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last), spans.view(),
-                                     running);
+    auto running = first_state(tape, source, spans.view());
     return State(encoded, detail::owned_arrays<Cell, Backend>(running));
   }
   template <class OtherCell, class OtherBackend>
@@ -124,9 +122,7 @@ class SequenceModel {
     Tape<Backend> tape = inference();
     const auto& source = state.source().data();
     const Spans<Backend> spans(tape, source.begin, source.length);
-    typename DecoderNetwork::template State<Backend> running;
-    decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last), spans.view(),
-                                     running);
+    auto running = first_state(tape, source, spans.view());
     detail::restore_arrays<Cell, Backend>(tape, state.arrays(), running);
     const auto stepped = decoder_.step(source.remembered(tape), spans.view(),
                                        decoder_.tokens(tape, tape.keep(tokens), tokens.size()), running);
@@ -190,29 +186,19 @@ class SequenceModel {
     detail::DecoderPass<DecoderNetwork, Backend>& pass = scratch.pass;
     std::vector<Index>& labels = scratch.labels;  // no bindings: clang++ 14 does not capture them
     run_encoder("loss", tape, source, plan, encoding);
-    decoder_.run(tape,
-                 detail::DecoderSource<Cell, Backend>{decoder_.remember(encoding.outputs, encoding.summed()),
-                                                      encoding.begin, encoding.length, encoding.last,
-                                                      encoding.packing.rank()},
-                 target, DecoderNetwork::Inputs::shifted, plan, pass);
+    const Memory<Backend> memory = decoder_.remember(encoding.outputs, encoding.summed());
+    decoder_.begin(tape,
+                   detail::DecoderSource<Cell, Backend>{encoding.begin, encoding.length, encoding.last,
+                                                        encoding.packing.rank()},
+                   target, DecoderNetwork::Inputs::shifted, plan, pass);
+    decoder_.run(tape, memory, plan, pass);
     labels.resize(pass.packing.tokens());
     pass.packing.for_tokens(
         [&](std::size_t row, std::size_t sentence, std::size_t t) { labels[row] = target.at(sentence, t); });
     return Classification<Backend>{pass.features, decoder_.dense(), labels,
                                    1.0 / static_cast<double>(loss_divisor())};
   }
-  /// What decides how weights are laid out.
-  struct Sizes {
-    std::size_t embed, hidden, layers, source, target, weights;
-    bool operator==(const Sizes&) const = default;
-    std::string text() const {
-      const auto number = [](std::size_t n) { return detail::text(n); };
-      return "embed " + number(embed) + ", hidden " + number(hidden) + ", layers " + number(layers) +
-             ", vocabularies of " + number(source) + " and " + number(target) + ", " + number(weights) +
-             " weights";
-    }
-  };
-  Sizes sizes() const {
+  detail::ModelSizes sizes() const {
     return {config_.embed,
             config_.hidden,
             config_.layers,
@@ -222,23 +208,8 @@ class SequenceModel {
   }
   /// What a checkpoint must agree with.
   std::map<std::string, std::string> settings() const {
-    const TextOptions& tokens = vocabularies_.text;
-    std::map<std::string, std::string> out{
-        {"cell", std::string(Cell::name)},
-        {"score", std::string(Score::name)},
-        {"encoder", std::string(Encoder::name)},
-        {"final_state", std::string(name(config_.final_state))},
-        {"text", std::string(name(tokens.tokens)) + (tokens.lowercase ? ", lower case, " : ", ") +
-                     (tokens.max_length == 0 ? "uncut" : detail::text(tokens.max_length) + " tokens")}};
-    // Absent where they are as in 0.1, whose checkpoints say nothing of them.
-    const auto add = [&](const char* key, std::string_view value, std::string_view usual) {
-      if (value != usual) out.emplace(key, value);
-    };
-    add("decoder", Decoder::name, AttendThenStep::name);
-    add("readout", Readout::name, LinearReadout::name);
-    add("bridge", name(config_.bridge), name(Bridge::both));
-    add("tied", config_.tied ? "true" : "false", "false");
-    return out;
+    return detail::model_settings({Cell::name, Score::name, Encoder::name, Decoder::name, Readout::name},
+                                  config_, vocabularies_.text);
   }
 
   const EncoderNetwork& encoder_network() const { return encoder_; }
@@ -301,6 +272,15 @@ class SequenceModel {
   }
   void require_fitting(std::string_view where, const State& state) const {
     require_fitting(where, state.source());
+  }
+
+  /// What goes into the first step.
+  typename DecoderNetwork::template State<Backend> first_state(Tape<Backend>& tape,
+                                                               const typename Encoded::Data& source,
+                                                               const SpanView<Backend>& spans) const {
+    typename DecoderNetwork::template State<Backend> running;
+    decoder_.template start<Backend>(tape, detail::on_tape<Cell, Backend>(tape, source.last), spans, running);
+    return running;
   }
 
   Decoded<Scalar> decode(const SequenceRows& rows, std::size_t width, typename DecoderNetwork::Inputs inputs,

@@ -68,4 +68,35 @@ class StackedCells {
   std::vector<typename C::Weights> layers_;
 };
 
+/// What decoders of stacked cells share of their contract. The first layer reads [x ; y]: `before` is how
+/// wide x is, which the step adds, and y is the previous token's embedding.
+template <class C>
+class StackedDecoder {
+ public:
+  template <Backend B>
+  using State = StackedState<C, B>;
+
+  std::size_t output_width() const { return hidden_; }
+
+  template <Backend B>
+  void start(Tape<B>&, std::span<const CellState<C, B>> first, StackedState<C, B>& state) const {
+    state.start(first);
+  }
+
+  /// y's part of the first layer's input product [rows, gates · hidden].
+  template <Backend B>
+  Variable<B> known(const TokenInput<B>& tokens) const {
+    return cells_.known(tokens, before_);
+  }
+
+ protected:
+  StackedDecoder(Scope scope, std::size_t before, const DecoderSizes& sizes)
+      : cells_(scope, before + sizes.embed, sizes), before_(before), hidden_(sizes.hidden) {}
+
+  StackedCells<C> cells_;
+
+ private:
+  std::size_t before_, hidden_;
+};
+
 }  // namespace bahdanau

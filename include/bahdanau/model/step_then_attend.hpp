@@ -41,38 +41,20 @@ struct StepThenAttend {
   static constexpr bool attends_before_step = false;
 
   template <class C>
-  class Network {
+  class Network : public StackedDecoder<C> {
    public:
-    template <Backend B>
-    using State = StackedState<C, B>;
-
     Network(Scope scope, const DecoderSizes& sizes)
-        : cells_(scope, sizes.embed, sizes), combine_(scope, sizes), hidden_(sizes.hidden) {}
-
-    std::size_t output_width() const { return hidden_; }
-
-    template <Backend B>
-    void start(Tape<B>&, std::span<const CellState<C, B>> first, State<B>& state) const {
-      state.start(first);
-    }
-
-    /// The first layer's input product [rows, gates · hidden], whole.
-    template <Backend B>
-    Variable<B> known(const TokenInput<B>& tokens) const {
-      return cells_.known(tokens, 0);
-    }
+        : StackedDecoder<C>(scope, 0, sizes), combine_(scope, sizes) {}
 
     template <class S, Backend B>
-    StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
-      cells_.step(step, known, state);
+    StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, StackedState<C, B>& state) const {
+      this->cells_.step(step, known, state);
       const Variable<B> context = step.attend(state.top());
       return {combine_(context, state.top()), context, {}};
     }
 
    private:
-    StackedCells<C> cells_;
     detail::Combination combine_;
-    std::size_t hidden_;
   };
 };
 
@@ -82,7 +64,7 @@ struct InputFeeding {
   static constexpr bool attends_before_step = false;
 
   template <class C>
-  class Network {
+  class Network : public StackedDecoder<C> {
    public:
     template <Backend B>
     struct State {
@@ -97,26 +79,18 @@ struct InputFeeding {
     };
 
     Network(Scope scope, const DecoderSizes& sizes)
-        : cells_(scope, sizes.hidden + sizes.embed, sizes), combine_(scope, sizes), hidden_(sizes.hidden) {}
-
-    std::size_t output_width() const { return hidden_; }
+        : StackedDecoder<C>(scope, sizes.hidden, sizes), combine_(scope, sizes) {}
 
     template <Backend B>
     void start(Tape<B>& tape, std::span<const CellState<C, B>> first, State<B>& state) const {
       state.cells.start(first);
-      state.fed = tape.zeros({hidden(first[0]).rows(), hidden_});
-    }
-
-    /// The embedding's part of the first layer's input product [rows, gates · hidden].
-    template <Backend B>
-    Variable<B> known(const TokenInput<B>& tokens) const {
-      return cells_.known(tokens, hidden_);
+      state.fed = tape.zeros(hidden(first[0]).shape);
     }
 
     template <class S, Backend B>
     StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
-      cells_.add_input(known, state.fed);
-      cells_.step(step, known, state.cells);
+      this->cells_.add_input(known, state.fed);
+      this->cells_.step(step, known, state.cells);
       const Variable<B>& top = state.cells.top();
       const Variable<B> context = step.attend(top);
       state.fed = combine_(context, top);
@@ -124,9 +98,7 @@ struct InputFeeding {
     }
 
    private:
-    StackedCells<C> cells_;
     detail::Combination combine_;
-    std::size_t hidden_;
   };
 };
 

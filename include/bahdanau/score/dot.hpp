@@ -16,9 +16,7 @@ struct Dot {
 
   /// Throws where the widths differ.
   static Weights declare(Scope, ScoreWidths widths) {
-    if (widths.query != widths.key)
-      fail("Dot", "keys of width " + detail::text(widths.query), detail::text(widths.key),
-           "use General or Additive for queries and keys of different widths");
+    detail::require_equal_widths("Dot", widths, "General or Additive");
     return {};
   }
 

@@ -18,9 +18,7 @@ struct ScaledDot {
 
   /// Throws where the widths differ.
   static Weights declare(Scope, ScoreWidths widths) {
-    if (widths.query != widths.key)
-      fail("ScaledDot", "keys of width " + detail::text(widths.query), detail::text(widths.key),
-           "use Additive for queries and keys of different widths");
+    detail::require_equal_widths("ScaledDot", widths, "Additive");
     return {};
   }
 

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -21,6 +22,17 @@ struct ScoreWidths {
   std::size_t hidden = 0;  // the width of the space in which they meet, where the score has one
   std::size_t value = 0;   // of what contexts are sums of
 };
+
+namespace detail {
+
+/// For scores without parameters that compare numbers one by one. Throws where the widths differ.
+inline void require_equal_widths(std::string_view score, const ScoreWidths& widths, std::string_view others) {
+  if (widths.query == widths.key) return;
+  fail(score, "keys of width " + text(widths.query), text(widths.key),
+       "use " + std::string(others) + " for queries and keys of different widths");
+}
+
+}  // namespace detail
 
 /// What can be attended to, row by row: keys and values as the score has prepared them.
 template <Backend B>

@@ -1,4 +1,5 @@
-// Policies of a stranger's, one of each kind and each as short as it can be: what docs/policies.md shows.
+// Policies of a stranger's, one of each kind and each as short as it can be: the page on policies shows them,
+// and tests/family checks them in whole models.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,55 @@
+// What a checkpoint must agree with: a model's sizes, and its policies and choices by name.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/model/attend_then_step.hpp>
+#include <bahdanau/model/config.hpp>
+#include <bahdanau/model/readout.hpp>
+#include <bahdanau/text/vocabularies.hpp>
+
+namespace bahdanau::detail {
+
+/// What decides how weights are laid out.
+struct ModelSizes {
+  std::size_t embed, hidden, layers, source, target, weights;
+  bool operator==(const ModelSizes&) const = default;
+
+  std::string text() const {
+    const auto number = [](std::size_t n) { return detail::text(n); };
+    return "embed " + number(embed) + ", hidden " + number(hidden) + ", layers " + number(layers) +
+           ", vocabularies of " + number(source) + " and " + number(target) + ", " + number(weights) +
+           " weights";
+  }
+};
+
+/// The names of a model's policies.
+struct PolicyNames {
+  std::string_view cell, score, encoder, decoder, readout;
+};
+
+inline std::map<std::string, std::string> model_settings(const PolicyNames& policies, const Config& config,
+                                                         const TextOptions& tokens) {
+  std::map<std::string, std::string> out{
+      {"cell", std::string(policies.cell)},
+      {"score", std::string(policies.score)},
+      {"encoder", std::string(policies.encoder)},
+      {"final_state", std::string(name(config.final_state))},
+      {"text", std::string(name(tokens.tokens)) + (tokens.lowercase ? ", lower case, " : ", ") +
+                   (tokens.max_length == 0 ? "uncut" : text(tokens.max_length) + " tokens")}};
+  // Absent where they are as in 0.1, whose checkpoints say nothing of them.
+  const auto add = [&](const char* key, std::string_view value, std::string_view usual) {
+    if (value != usual) out.emplace(key, value);
+  };
+  add("decoder", policies.decoder, AttendThenStep::name);
+  add("readout", policies.readout, LinearReadout::name);
+  add("bridge", name(config.bridge), name(Bridge::both));
+  add("tied", config.tied ? "true" : "false", "false");
+  return out;
+}
+
+}  // namespace bahdanau::detail

@@ -18,6 +18,7 @@
 #include "support/catch.hpp"
 #include "support/child.hpp"
 
+using bahdanau::ThreadPool;
 using bahdanau::Workers;
 using Catch::Matchers::Message;
 
@@ -64,8 +65,9 @@ TEST_CASE("one thread means the caller's own", "[workers]") {
   CHECK(seen == std::set{std::this_thread::get_id()});
 }
 
-TEST_CASE("no more threads work than there are pieces", "[workers]") {
-  Workers workers(8);
+TEST_CASE("no more threads work than there are pieces, and the same ones again", "[workers]") {
+  ThreadPool pool(8);
+  Workers workers(8, &pool);
   std::mutex mutex;
   std::set<std::thread::id> seen;
   for (int round = 0; round < 50; ++round)
@@ -107,10 +109,56 @@ TEST_CASE("zero threads means one for each core, and at least one", "[workers]")
   CHECK(calls == 3);
 }
 
+TEST_CASE("many callers share a pool, and each gets all of its pieces done", "[workers][pool]") {
+  ThreadPool pool(3);
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong = 0, busy = 0, most = 0;
+  for (std::size_t c = 0; c < 6; ++c)
+    callers.emplace_back([&, c] {
+      Workers workers(c % 4, &pool);  // 0: all of the pool
+      for (std::size_t round = 0; round < 200; ++round) {
+        std::vector<int> calls(1 + (c + round) % 9, 0);
+        workers.run(calls.size(), [&](std::size_t piece) {
+          const int now = ++busy;
+          for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+          }
+          ++calls[piece];
+          --busy;
+        });
+        for (const int count : calls) wrong += count != 1;
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+  CHECK(most <= 6 + 2);  // the callers, and the pool's own
+}
+
+TEST_CASE("work may run work on the same pool", "[workers][pool]") {
+  ThreadPool pool(2);
+  Workers outer(2, &pool), inner(2, &pool);
+  std::atomic<int> calls = 0;
+  outer.run(4, [&](std::size_t) { inner.run(5, [&](std::size_t) { ++calls; }); });
+  CHECK(calls == 20);
+}
+
+TEST_CASE("a pool lends no more threads than it has", "[workers][pool]") {
+  ThreadPool pool(2);
+  CHECK(Workers(0, &pool).threads() == 2);
+  Workers workers(8, &pool);
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  workers.run(64, [&](std::size_t) {
+    const std::lock_guard lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  CHECK(seen.size() <= 2);
+}
+
 TEST_CASE("a pool works, and ends, in the child of a fork", "[workers][fork]") {
   if (!bahdanau::test::threads_after_fork) return;
   // With threads that wait, and with one that works and holds the lock every now and then.
-  std::optional<Workers> workers(std::in_place, 3);
+  std::optional<ThreadPool> pool(std::in_place, 3);
+  std::optional<Workers> workers(std::in_place, 3, &*pool);
   workers->run(20, [](std::size_t) {});
   Workers others(2);
   std::atomic<bool> stop = false;
@@ -123,7 +171,7 @@ TEST_CASE("a pool works, and ends, in the child of a fork", "[workers][fork]") {
       workers->run(50, [&](std::size_t piece) { ++calls[piece]; });
       for (const auto& count : calls)
         if (count != 1) return 1;
-      workers.reset();                     // joins threads of its own
+      pool.reset();                        // joins threads of its own
       others.run(50, [](std::size_t) {});  // a pool that was at work when the process forked
       return 0;
     });

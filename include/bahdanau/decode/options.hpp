@@ -7,6 +7,7 @@
 #include <string>
 
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/core/thread_pool.hpp>
 
 namespace bahdanau {
 
@@ -40,6 +41,7 @@ struct Greedy {
   bool replace_unknown = false;  // `<unk>` becomes the source word that it attends to most
   std::size_t threads = 0;       // for many sentences; 0: one per core. The results do not depend on it
   Limits limits = {};
+  ThreadPool* pool = nullptr;  // whose threads; null: the process's
 };
 
 /// Keeps the `width` best hypotheses at every step.
@@ -51,6 +53,7 @@ struct Beam {
   bool replace_unknown = false;
   std::size_t threads = 0;
   Limits limits = {};
+  ThreadPool* pool = nullptr;
 };
 
 }  // namespace bahdanau

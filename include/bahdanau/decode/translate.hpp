@@ -113,7 +113,7 @@ class TextDecoder {
       : model_(model),
         sentences_(sentences),
         options_(options),
-        workers_(threads_for<B>(options.threads)),
+        workers_(threads_for<B>(options.threads), options.pool),
         grouper_(sentences.size(), workers_.threads()),
         memory_(model, options),
         found_(sentences.size()) {}

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 
+#include <bahdanau/core/thread_pool.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
@@ -19,9 +20,10 @@ namespace bahdanau {
 struct TrainerOptions {
   std::size_t epochs = 250;
   std::size_t batch = 64;
-  double clip = 1;          // bound of the gradient's global norm; 0 does not clip
-  std::uint64_t seed = 0;   // of the order of the pairs and of dropout
-  std::size_t threads = 0;  // 0: one per core
+  double clip = 1;             // bound of the gradient's global norm; 0 does not clip
+  std::uint64_t seed = 0;      // of the order of the pairs and of dropout
+  std::size_t threads = 0;     // 0: one per core
+  ThreadPool* pool = nullptr;  // whose threads; null: the process's
   Grouping grouping = Grouping::random;
   Schedule schedule{};
   double label_smoothing = 0;

@@ -32,9 +32,9 @@ std::map<std::string, std::string> training_settings(const Model& model, const O
       {"seed", text(o.seed)},
       {"grouping", o.grouping == Grouping::random ? "random" : "by_length"},
       {"label_smoothing", number(o.label_smoothing)},
-      {"schedule",
-       text(o.schedule.warm_up) + "/" + text(o.schedule.patience) + "/" + number(o.schedule.decay) +
-           (o.schedule.after == 0 ? "" : "/" + text(o.schedule.after))},
+      {"schedule", text(o.schedule.warm_up) + "/" + text(o.schedule.patience) + "/" +
+                       number(o.schedule.decay) +
+                       (o.schedule.after == 0 ? "" : "/" + text(o.schedule.after))},
       {"data", described(data)},
       {"validation", validation ? described(*validation) : "none"}};
   if constexpr (requires { model.settings(); }) result.merge(model.settings());

@@ -53,9 +53,13 @@ class Trainer<Model, Optimizer> {
   explicit Trainer(Model& model, Optimizer optimizer = {}, TrainerOptions options = {})
       : model_(&model),
         options_(std::move(options)),
-        training_(
-            model, optimizer,
-            {options_.clip, options_.threads, options_.seed, options_.label_smoothing, options_.trim_memory}),
+        training_(model, optimizer,
+                  {.clip = options_.clip,
+                   .threads = options_.threads,
+                   .seed = options_.seed,
+                   .label_smoothing = options_.label_smoothing,
+                   .trim_memory = options_.trim_memory,
+                   .pool = options_.pool}),
         good_(model.parameters()),
         best_(model.parameters()) {
     if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");

@@ -35,6 +35,7 @@ struct StepOptions {
   // have made the arrays move. For programs in which training is all there is: it holds up the whole process.
   bool trim_memory = false;
   bool checked = false;  // finds operations that break the tape's rules (docs/operations.md): slow, for tests
+  ThreadPool* pool = nullptr;  // whose threads; null: the process's
 
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
@@ -85,7 +86,7 @@ class Training<Model, Optimizer> {
       : model_(&model),
         optimizer_(optimizer),
         options_(options),
-        workers_(detail::threads_for<Backend>(options.threads)),
+        workers_(detail::threads_for<Backend>(options.threads), options.pool),
         gradients_(model.parameters()),
         state_(model.parameters()),
         workspace_(detail::numbers_to_change(gradients_), gradients_.size()),

@@ -19,10 +19,12 @@
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/core/thread_pool.hpp>
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
 #include <bahdanau/encoder_decoder.hpp>
+#include <bahdanau/frozen.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/metric/bleu.hpp>
@@ -42,6 +44,7 @@
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/dot.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
+#include <bahdanau/session.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/tokenize.hpp>

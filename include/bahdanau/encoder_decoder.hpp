@@ -4,20 +4,27 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
-#include <string_view>
-#include <vector>
+#include <memory>
 
 #include <bahdanau/decode/options.hpp>
-#include <bahdanau/decode/sentences.hpp>
 #include <bahdanau/decode/translate.hpp>
+#include <bahdanau/frozen.hpp>
 #include <bahdanau/io/model_file.hpp>
+#include <bahdanau/model/architecture.hpp>
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/compose.hpp>
 #include <bahdanau/model/sequence_model.hpp>
 #include <bahdanau/model/translation.hpp>
 
 namespace bahdanau {
+
+namespace detail {
+
+template <class Cell, class Score, class Backend, class... Others>
+using ArchitectureOf =
+    Architecture<Cell, Score, Backend, EncoderOf<Others...>, DecoderOf<Others...>, ReadoutOf<Others...>>;
+
+}  // namespace detail
 
 /// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `Lstm`; `Score`: `Additive`, `ScaledDot`;
 /// `Backend`: `Xtensor<T>`, `Thrust<T>`. What follows, in any order: an encoder (`Unidirectional`,
@@ -36,36 +43,13 @@ class EncoderDecoder : detail::CheckedComposition<Cell, Score, Backend, Others..
 template <class Cell, class Score, class Backend, class... Others>
 requires detail::Composes<Cell, Score, Backend, Others...>
 class EncoderDecoder<Cell, Score, Backend, Others...>
-    : public SequenceModel<Cell, Score, Backend, detail::EncoderOf<Others...>, detail::DecoderOf<Others...>,
-                           detail::ReadoutOf<Others...>> {
+    : public TextInference<EncoderDecoder<Cell, Score, Backend, Others...>,
+                           SequenceModel<detail::ArchitectureOf<Cell, Score, Backend, Others...>>> {
  public:
-  using EncoderDecoder::SequenceModel::SequenceModel;
+  using EncoderDecoder::TextInference::TextInference;
 
-  /// Translates text. Nothing translates to nothing. Throws for text that is
-  /// not UTF-8, for options out of range, and beyond `options.limits`.
-  Translation translate(std::string_view sentence, const Greedy& options = {}) const {
-    return detail::translate_one(*this, sentence, options);
-  }
-  Translation translate(std::string_view sentence, const Beam& options) const {
-    return detail::translate_one(*this, sentence, options);
-  }
-  /// Several sentences, in their order: `{"go .", "i lost ."}`, or a range of strings, views or literals.
-  std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
-                                     const Greedy& options = {}) const {
-    return detail::translate_best(*this, {sentences.begin(), sentences.size()}, options);
-  }
-  std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
-                                     const Beam& options) const {
-    return detail::translate_best(*this, {sentences.begin(), sentences.size()}, options);
-  }
-  template <SentenceRange Range>
-  std::vector<Translation> translate(const Range& sentences, const Greedy& options = {}) const {
-    return detail::translate_best(*this, detail::views_of(sentences), options);
-  }
-  template <SentenceRange Range>
-  std::vector<Translation> translate(const Range& sentences, const Beam& options) const {
-    return detail::translate_best(*this, detail::views_of(sentences), options);
-  }
+  /// The weights as they are now for inference alone: what does not change can be shared.
+  Frozen<EncoderDecoder> freeze() const { return Frozen<EncoderDecoder>(sessions()); }
 
   /// Writes the model file: weights, sizes, vocabularies; atomically.
   void save(const std::filesystem::path& path) const { detail::save_model(*this, path); }
@@ -75,6 +59,16 @@ class EncoderDecoder<Cell, Score, Backend, Others...>
   }
   /// Fills the weights from a file that has just these tensors, by name.
   void load_weights(const std::filesystem::path& path) { detail::load_weights(*this, path); }
+
+  /// What `translate` uses: a frozen copy of the weights, made when they have changed.
+  auto sessions() const {
+    return sessions_.get(this->weights().version(),
+                         [&] { return std::make_shared<const Sessions>(this->frozen_model()); });
+  }
+
+ private:
+  using Sessions = detail::SessionPool<detail::ArchitectureOf<Cell, Score, Backend, Others...>>;
+  mutable detail::CachedOf<Sessions> sessions_;
 };
 
 }  // namespace bahdanau

@@ -38,6 +38,38 @@ TEST_CASE("arrays below one another pass the gradient check", "[ops][gradient]")
   CHECK(gradient_error(twice, {{3, 2}}) <= gradient_tolerance);
 }
 
+TEST_CASE("a constant among the parts takes no gradient away from the others", "[ops][gradient]") {
+  // Each part is an operation of its own, and what is made from the whole must still be played.
+  const int at = GENERATE(0, 1, 2);
+  CAPTURE(at);
+  const auto parts = [at](DoubleTape& tape, Inputs in, const bahdanau::Shape& shape) {
+    std::array<V, 3> list{in[0], in[1], in[1]};
+    list[static_cast<std::size_t>(at)] = tape.zeros(shape);
+    return list;
+  };
+  const Function columns = [&](DoubleTape& tape, Inputs in) {
+    const auto p = parts(tape, in, {3, 4});
+    return tanh(concat_columns({p[0], p[1], p[2]}));
+  };
+  CHECK(gradient_error(columns, {{3, 2}, {3, 1}}) <= gradient_tolerance);
+  const Function rows = [&](DoubleTape& tape, Inputs in) {
+    const auto p = parts(tape, in, {2, 5});
+    const std::vector<Index> index = {3, 0, 1};
+    return gather_rows(concat_rows<Double>({p[0], p[1], p[2]}), index);
+  };
+  CHECK(gradient_error(rows, {{3, 5}, {1, 5}}) <= gradient_tolerance);
+}
+
+TEST_CASE("a product that is added to a constant one has a gradient", "[ops][gradient]") {
+  const Function f = [](DoubleTape& tape, Inputs in) {
+    const V none = tape.zeros({3, 4}), weight = tape.zeros({2, 4});
+    const V y = linear(none, weight);
+    add_linear(y, in[0], in[1]);
+    return tanh(y);
+  };
+  CHECK(gradient_error(f, {{3, 5}, {2, 5}}) <= gradient_tolerance);
+}
+
 TEST_CASE("gathered rows pass the gradient check, though some are taken twice", "[ops][gradient]") {
   const Function f = [](DoubleTape&, Inputs in) {
     const std::vector<Index> index = {2, 0, 2, 2, 3};  // row 1 is never taken

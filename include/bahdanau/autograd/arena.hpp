@@ -57,6 +57,13 @@ class Arena {
     return several;
   }
 
+  /// Elements of all chunks.
+  std::size_t capacity() const {
+    std::size_t total = 0;
+    for (const Storage& chunk : chunks_) total += chunk.size();
+    return total;
+  }
+
  private:
   static constexpr std::size_t smallest_chunk = 4096;
 

@@ -43,6 +43,7 @@ struct TapeArray {
   bool leaf = false;      // an input or a parameter: no adjoint reads its gradient
   bool parameter = false;
   bool constant = false;                     // made from constants alone: nobody reads its gradient
+  bool dependent = false;                    // some of it was made from what has a gradient
   bool lasting = false;                      // see Slot
   bool needed = false;                       // whether an adjoint reads its value
   bool filled = false;                       // whether there is something in its gradient
@@ -102,8 +103,16 @@ class Arrays {
     if (!same_step && !next_step) slot.kept = true;
   }
 
+  /// An operation that makes an array, or a part of it, reads something that has a gradient, or does not.
+  void note_result(ArrayId id, bool dependent) {
+    Array& array = arrays_[id];
+    array.dependent = array.dependent || dependent;
+    array.constant = !array.dependent;
+  }
+
   /// A weight's gradient reads that of an array.
   void note_lasting(ArrayId id) {
+    note_result(id, true);
     Array& array = arrays_[id];
     array.lasting = true;
     if (array.slot != no_slot) slots_[array.slot].lasting = slots_[array.slot].kept = true;

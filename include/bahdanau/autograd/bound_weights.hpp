@@ -1,5 +1,6 @@
 // A model's weights as a tape sees them: their values, where their gradients go, and their packed forms.
-// What belongs to one pass of one tape is here; what tapes share is in weight_panels.hpp.
+// What belongs to one pass of one tape is here; what tapes share is in weight_panels.hpp and
+// frozen_weights.hpp.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include <bahdanau/autograd/arrays.hpp>
+#include <bahdanau/autograd/frozen_weights.hpp>
 #include <bahdanau/autograd/parameter.hpp>
+#include <bahdanau/autograd/row_products.hpp>
 #include <bahdanau/autograd/weight_gradient.hpp>
 #include <bahdanau/autograd/weight_panels.hpp>
 #include <bahdanau/core/parallel.hpp>
@@ -21,9 +24,12 @@ template <Backend B>
 struct WeightBinding {
   using Scalar = typename B::Scalar;
   const Scalar* weights = nullptr;
-  Scalar* gradients = nullptr;        // of the weights; null: none are wanted
-  WeightPanels<B>* panels = nullptr;  // packed forms for products, where a backend packs; or null
-  Workers* helpers = nullptr;         // who share products of large weights with few rows; or null
+  Scalar* gradients = nullptr;                 // of the weights; null: none are wanted
+  WeightPanels<B>* panels = nullptr;           // packed forms for products, where a backend packs; or null
+  Workers* helpers = nullptr;                  // who share products of large weights with few rows; or null
+  const FrozenWeights<B>* frozen = nullptr;    // in place of `weights` and `panels`
+  detail::RowProducts<B>* products = nullptr;  // of frozen weights with words that come again; or null
+  WeightTrace<B>* trace = nullptr;             // who notes what `weights` are used for; or null
 };
 
 namespace detail {
@@ -38,10 +44,22 @@ class BoundWeights {
     bound_ = binding;
     block_ = block;
   }
-  bool bound() const { return bound_.weights != nullptr; }
+  bool bound() const { return bound_.weights != nullptr || bound_.frozen != nullptr; }
 
   // Adjoints write to gradients only: a bound weight is never written through its variable.
-  Scalar* value(const Parameter& p) const { return const_cast<Scalar*>(bound_.weights) + p.offset; }
+  Scalar* value(const Parameter& p) const {
+    if (bound_.frozen != nullptr) return const_cast<Scalar*>(bound_.frozen->plain(p));
+    if (bound_.trace != nullptr) bound_.trace->read(p);
+    return const_cast<Scalar*>(bound_.weights) + p.offset;
+  }
+  /// The same for products alone: what stands there may be packed.
+  Scalar* weight(const Parameter& p) const {
+    return const_cast<Scalar*>(bound_.frozen != nullptr ? bound_.frozen->name(p) : bound_.weights + p.offset);
+  }
+  /// A weight that products have been given, where it can be read as it lies.
+  WeightMatrix<B> readable(const WeightMatrix<B>& matrix) const {
+    return bound_.frozen != nullptr ? bound_.frozen->readable(matrix) : matrix;
+  }
   Scalar* gradient_place(const Scalar* value) const { return bound_.gradients + (value - bound_.weights); }
 
   /// The array that a parameter is on a tape that records: one for all its uses.
@@ -63,20 +81,24 @@ class BoundWeights {
 
   /// The packed form of some of the weights, or null if they are multiplied as they lie.
   const Scalar* packed(const WeightMatrix<B>& matrix) {
-    if (bound_.panels == nullptr) return nullptr;
-    if (const std::uint64_t now = bound_.panels->state(); state_ != now) {
+    if (bound_.trace != nullptr) bound_.trace->multiply(matrix);
+    if (bound_.panels == nullptr && bound_.frozen == nullptr) return nullptr;
+    if (bound_.panels != nullptr && state_ != bound_.panels->state()) {
       packed_.clear();
-      state_ = now;
+      state_ = bound_.panels->state();
     }
     for (const Packed& known : packed_)
       if (known.matrix == matrix) return known.data;
-    return packed_.emplace_back(Packed{matrix, bound_.panels->get(matrix)}).data;
+    const Scalar* found = bound_.frozen ? bound_.frozen->packed(matrix) : bound_.panels->get(matrix);
+    return packed_.emplace_back(Packed{matrix, found}).data;
   }
 
-  /// The products of some rows of an embedding with a weight, or null: see WeightPanels.
+  /// A table [rows, n] in which the rows `wanted` hold their products; null where none is kept.
   const Scalar* row_products(const RowProduct<B>& product, const WeightMatrix<B>& matrix,
                              std::span<const Index> wanted) {
-    return bound_.panels ? bound_.panels->row_products(product, matrix, wanted) : nullptr;
+    if (bound_.products == nullptr || product.size() > RowProduct<B>::largest) return nullptr;
+    const Scalar* form = packed(matrix);
+    return form != nullptr ? bound_.products->get(product, form, wanted) : nullptr;
   }
 
   /// Whether somebody shares the work on products of few rows.

@@ -30,8 +30,7 @@ struct RowProduct {
 
 namespace detail {
 
-/// Tables of products. Not for several threads at once; but a row that was made may be read by others until
-/// the weights change.
+/// Tables of products with weights that do not change. Not for several threads at once.
 template <Backend B>
 class RowProducts {
  public:
@@ -52,8 +51,14 @@ class RowProducts {
     return table.numbers.data();
   }
 
-  /// Forgets all products: the weights have changed.
-  void clear() { tables_.clear(); }
+  /// What the products that were made take; memory that nobody has written to takes none.
+  std::size_t bytes() const {
+    std::size_t total = (x_.size() + y_.size()) * sizeof(Scalar);
+    for (const Table& table : tables_)
+      total += static_cast<std::size_t>(std::count(table.known.begin(), table.known.end(), 1)) *
+               table.product.n * sizeof(Scalar);
+    return total;
+  }
 
  private:
   using Numbers = typename B::template Storage<Scalar>;
@@ -80,9 +85,9 @@ class RowProducts {
       B::copy(y_.data() + i * n, n, table.numbers.data() + place(i) * n);
   }
 
-  std::list<Table> tables_;  // a list: threads keep pointers into it while others add to it
+  std::list<Table> tables_;  // a list: what was given stays where it is
   std::vector<Index> missing_;
-  Numbers x_, y_;
+  Numbers x_{0}, y_{0};
 };
 
 }  // namespace detail

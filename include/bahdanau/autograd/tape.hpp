@@ -132,6 +132,14 @@ class Tape {
     return v;
   }
 
+  /// A parameter of the bound model for products alone: what stands there may be packed. `linear` and its
+  /// kin ask for it when they are given a parameter.
+  Variable<B> weight(const Parameter& p) {
+    if (recording_) return (*this)[p];
+    if (!weights_.bound()) fail("Tape", "a tape bound to a model's weights", "an unbound one");
+    return {this, weights_.weight(p), p.shape};
+  }
+
   /// An array that somebody else owns and nobody writes, as a constant.
   Variable<B> borrow(const Scalar* data, Shape shape) { return {this, const_cast<Scalar*>(data), shape}; }
 
@@ -157,10 +165,12 @@ class Tape {
   template <class Adjoint>
   void record(const Operation<B>& operation, Adjoint adjoint) {
     if (!recording_) return;
-    if (std::none_of(operation.arguments.begin(), operation.arguments.end(),
-                     [&](const auto& v) { return depends_on_leaf(*v); })) {
-      for (const auto& v : operation.results)
-        if ((*v).has_gradient()) memory_.arrays[(*v).array].constant = true;
+    const bool dependent = std::any_of(operation.arguments.begin(), operation.arguments.end(),
+                                       [&](const auto& v) { return depends_on_leaf(*v); });
+    // A result may be made in parts, by several operations: one that depends on a leaf is enough.
+    for (const auto& v : operation.results)
+      if ((*v).has_gradient()) memory_.arrays.note_result((*v).array, dependent);
+    if (!dependent) {
       ++operation_;
       return;
     }
@@ -266,6 +276,8 @@ class Tape {
   }
 
   std::size_t length() const { return adjoints_.size(); }
+  /// What its values take, used or not; not gradients.
+  std::size_t bytes() const { return memory_.bytes() + scratch_.size() * sizeof(Scalar); }
 
  private:
   template <Backend>

@@ -79,6 +79,13 @@ class TapeMemory {
     return v;
   }
 
+  /// Of all values, used or not.
+  std::size_t bytes() const {
+    std::size_t total = lasting.values.capacity();
+    for (const auto& some : alternate_) total += some.values.capacity();
+    return total * sizeof(Scalar);
+  }
+
   /// Forgets everything. As `Arena::reset`.
   bool reset() {
     loops.reset();

@@ -1,5 +1,5 @@
-// A model's weights as a packing backend lays them out, made when a product first asks for them.
-// Tapes that translate share a model's, training's have their own; made again when the weights have changed.
+// The weights of a training as a packing backend lays them out, made when a product first asks for them.
+// They last for a phase of a step, as the weights change with each; those of a model that is done are frozen.
 #pragma once
 
 #include <atomic>
@@ -7,28 +7,17 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <vector>
 
 #include <bahdanau/autograd/arena.hpp>
-#include <bahdanau/autograd/row_products.hpp>
+#include <bahdanau/autograd/weight_matrix.hpp>
 #include <bahdanau/autograd/workspace.hpp>
 #include <bahdanau/backend/packed_products.hpp>
 #include <bahdanau/core/fork.hpp>
 
 namespace bahdanau {
 
-/// op(W) [k, n] of the weights, or of some of their columns, that products share.
-template <Backend B>
-struct WeightMatrix {
-  using Scalar = typename B::Scalar;
-  const Scalar* data = nullptr;  // W, rows `stride` apart
-  std::size_t k = 0, n = 0, stride = 0;
-  Transpose op = Transpose::no;
-  friend bool operator==(const WeightMatrix&, const WeightMatrix&) = default;
-};
-
-/// The packed forms of one model's weights. Threads may ask at the same time; the first one packs.
+/// The packed forms of one block of weights. Threads may ask at the same time; the first one packs.
 template <Backend B>
 class WeightPanels {
  public:
@@ -67,16 +56,6 @@ class WeightPanels {
     return packed(mine, matrix);
   }
 
-  /// A table [rows, n] in which the rows `wanted` hold their products, until `begin`; null where none is
-  /// kept.
-  const Scalar* row_products(const RowProduct<B>& product, const WeightMatrix<B>& matrix,
-                             std::span<const Index> wanted) {
-    Kept& mine = kept();
-    const std::lock_guard lock(mine.mutex);
-    const Scalar* form = product.size() <= RowProduct<B>::largest ? packed(mine, matrix) : nullptr;
-    return form ? mine.products.get(product, form, wanted) : nullptr;
-  }
-
  private:
   struct Form {
     WeightMatrix<B> matrix;
@@ -87,13 +66,11 @@ class WeightPanels {
     std::mutex mutex;
     std::vector<Form> forms;
     detail::Arena<typename B::template Storage<Scalar>> own;  // where the workspace has no room
-    detail::RowProducts<B> products;
     std::size_t total = 0;
 
     void forget() {
       forms.clear();
       own.reset();
-      products.clear();
       total = 0;
     }
   };

@@ -140,7 +140,7 @@ struct GruResetBefore {
                                            const CellState<GruResetBefore, B>& state) {
     using T = typename B::Scalar;
     Tape<B>& tape = *projected.tape;
-    const Variable<B> h = state[0], W = tape[w.weight_hh], b = tape[w.bias_hh];
+    const Variable<B> h = state[0], W = tape.weight(w.weight_hh), b = tape[w.bias_hh];
     const std::size_t rows = h.rows(), H = W.cols();
     detail::require_shape("GruResetBefore::step", "a state", {rows, H}, h.shape);
     detail::require_shape("GruResetBefore::step", "an input product", {rows, W.rows()}, projected.shape);

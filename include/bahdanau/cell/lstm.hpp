@@ -103,7 +103,7 @@ struct Lstm {
                                  const CellState<Lstm, B>& state) {
     using T = typename B::Scalar;
     Tape<B>& tape = *projected.tape;
-    const Variable<B> h = state[0], c = state[1], W = tape[w.weight_hh], b = tape[w.bias_hh];
+    const Variable<B> h = state[0], c = state[1], W = tape.weight(w.weight_hh), b = tape[w.bias_hh];
     const std::size_t rows = h.rows(), H = W.cols();
     detail::require_shape("Lstm::step", "a state", {rows, H}, h.shape);
     detail::require_shape("Lstm::step", "an input product", {rows, W.rows()}, projected.shape);

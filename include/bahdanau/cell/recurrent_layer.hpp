@@ -49,8 +49,7 @@ template <class C, Backend B>
 LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidden, const Variable<B>& x,
                             const Packing& packing, const PackingLists& lists) {
   Tape<B>& tape = *x.tape;
-  const Variable<B> projected =
-      linear(x, tape[weights.weight_ih], tape[weights.bias_ih], detail::input_product<C>());
+  const Variable<B> projected = linear(x, weights.weight_ih, weights.bias_ih, detail::input_product<C>());
   Loop<B> loop(tape, packing.counts(), {}, lists.state_rows);
   CellState<C, B> state;
   for (Variable<B>& part : state) part = loop.carry_zeros(hidden);

@@ -33,24 +33,25 @@ struct SentenceNumbers {
 
 /// The most probable token at every step. Throws for a token outside of the vocabulary and once the deadline
 /// has passed; `helpers` may be null.
-template <class Model>
-SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source,
-                                            const Greedy& options, Workers* helpers = nullptr,
-                                            SentenceNumbers numbers = {}) {
-  using Scalar = typename Model::Scalar;
+template <class Architecture>
+SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>& session,
+                                                   const Sequences& source, const Greedy& options,
+                                                   Workers* helpers = nullptr, SentenceNumbers numbers = {}) {
+  using Scalar = typename Architecture::Scalar;
   check_deadline(options.limits, numbers[0]);
-  DecodingSession<Model> session(model, source, DecodingSession<Model>::Continuation::one_by_one, helpers);
+  session.restart(source, Continuation::one_by_one, helpers);
   SearchResult<Scalar> result;
   result.found.resize(source.rows());
-  std::vector<Index> parents(source.rows()), sentences(source.rows());
+  std::vector<Index> parents(source.rows());
   std::vector<Token> tokens(source.rows(), reserved::bos);
   std::vector<double> log_probs(source.rows(), 0), scores(source.rows(), 0);
   std::vector<std::size_t> limits(source.rows());
   std::size_t longest = 0, weights = 0;
   for (std::size_t r = 0; r < source.rows(); ++r) {
-    parents[r] = sentences[r] = static_cast<Index>(r);
+    parents[r] = static_cast<Index>(r);
     weights += session.keys(r);
-    limits[r] = target_limit(options, static_cast<std::size_t>(source.lengths[r]), model.max_length());
+    limits[r] = target_limit(options, static_cast<std::size_t>(source.lengths[r]),
+                             session.architecture().max_length());
     longest = std::max(longest, limits[r]);
   }
   // Room for sentences of an ordinary length; others grow it.
@@ -58,27 +59,26 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   longest = std::min(longest, ordinary);
   result.tree.reserve(longest, longest * source.rows(), std::min(longest * weights, most));
   for (std::size_t step = 0; !parents.empty(); ++step) {
-    session.step(parents, sentences, tokens, 1);
-    check_deadline(options.limits, numbers[static_cast<std::size_t>(sentences[0])]);
+    session.step(parents, tokens, 1);
+    check_deadline(options.limits, numbers[session.sentence(0)]);
     result.tree.begin_step();
     std::size_t running = 0;
-    for (std::size_t r = 0; r < sentences.size(); ++r) {
+    for (std::size_t r = 0; r < session.rows(); ++r) {
       result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
       const Token token = session.next(r)[0];
       const auto log_prob = static_cast<double>(session.log_probs(r)[0]);
-      const auto sentence = static_cast<std::size_t>(sentences[r]);
+      const std::size_t sentence = session.sentence(r);
       const double score = scores[r] + log_prob;
       if (token == reserved::eos || step + 1 == limits[sentence]) {
         result.found[sentence] = {{step, r, token, log_prob, score, token == reserved::eos}};
         continue;
       }
       parents[running] = static_cast<Index>(r);
-      sentences[running] = sentences[r];
       tokens[running] = token;
       log_probs[running] = log_prob;
       scores[running++] = score;
     }
-    for (auto* list : {&parents, &sentences}) list->resize(running);
+    parents.resize(running);
     tokens.resize(running);
     log_probs.resize(running);
     scores.resize(running);
@@ -171,10 +171,11 @@ class SentenceBeam {
 
 /// The `width` best hypotheses at every step, of which the `nbest` best are found. Throws for options out of
 /// range too.
-template <class Model>
-SearchResult<typename Model::Scalar> search(const Model& model, const Sequences& source, const Beam& options,
-                                            Workers* helpers = nullptr, SentenceNumbers numbers = {}) {
-  using Scalar = typename Model::Scalar;
+template <class Architecture>
+SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>& session,
+                                                   const Sequences& source, const Beam& options,
+                                                   Workers* helpers = nullptr, SentenceNumbers numbers = {}) {
+  using Scalar = typename Architecture::Scalar;
   if (options.width == 0) fail("Beam.width", "at least 1", "0");
   constexpr std::size_t widest = 65536;  // far beyond use, and twice of it is still a number
   if (options.width > widest) fail("Beam.width", "at most " + text(widest), text(options.width));
@@ -183,45 +184,41 @@ SearchResult<typename Model::Scalar> search(const Model& model, const Sequences&
   if (!std::isfinite(options.length_power))
     fail("Beam.length_power", "a finite number", number_text(options.length_power));
   check_deadline(options.limits, numbers[0]);
-  DecodingSession<Model> session(model, source, DecodingSession<Model>::Continuation::branching, helpers);
+  session.restart(source, Continuation::branching, helpers);
   SearchResult<Scalar> result;
-  const std::size_t count = std::min(SentenceBeam::candidates(options), model.vocabularies().target.size());
+  const std::size_t count =
+      std::min(SentenceBeam::candidates(options), session.architecture().vocabularies().target.size());
   std::vector<SentenceBeam> beams;
-  std::vector<Index> parents, sentences;
+  std::vector<Index> parents;
   for (std::size_t b = 0; b < source.rows(); ++b) {
-    beams.emplace_back(
-        options, target_limit(options, static_cast<std::size_t>(source.lengths[b]), model.max_length()));
+    beams.emplace_back(options, target_limit(options, static_cast<std::size_t>(source.lengths[b]),
+                                             session.architecture().max_length()));
     parents.push_back(static_cast<Index>(b));
   }
-  sentences = parents;
   std::vector<Token> tokens(parents.size(), reserved::bos);
   std::vector<double> log_probs(parents.size(), 0), scores(parents.size(), 0);
   for (std::size_t step = 0; !parents.empty(); ++step) {
-    session.step(parents, sentences, tokens, count);
-    check_deadline(options.limits, numbers[static_cast<std::size_t>(sentences[0])]);
+    session.step(parents, tokens, count);
+    check_deadline(options.limits, numbers[session.sentence(0)]);
     result.tree.begin_step();
     for (std::size_t r = 0; r < parents.size(); ++r) {
       result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
-      beams[static_cast<std::size_t>(sentences[r])].offer(r, scores[r], session.next(r),
-                                                          session.log_probs(r));
+      beams[session.sentence(r)].offer(r, scores[r], session.next(r), session.log_probs(r));
     }
     parents.clear();
     tokens.clear();
     log_probs.clear();
     scores.clear();
-    std::vector<Index> next;
-    for (std::size_t i = 0; i < sentences.size();) {  // rows of a sentence lie together
-      const Index sentence = sentences[i];
-      while (i < sentences.size() && sentences[i] == sentence) ++i;
-      for (const auto& c : beams[static_cast<std::size_t>(sentence)].advance(step)) {
+    for (std::size_t i = 0; i < session.rows();) {  // rows of a sentence lie together
+      const std::size_t sentence = session.sentence(i);
+      while (i < session.rows() && session.sentence(i) == sentence) ++i;
+      for (const auto& c : beams[sentence].advance(step)) {
         parents.push_back(static_cast<Index>(c.row));
-        next.push_back(sentence);
         tokens.push_back(c.token);
         log_probs.push_back(c.log_prob);
         scores.push_back(c.score);
       }
     }
-    sentences = std::move(next);
     if (result.tree.crowded()) {
       std::vector<Leaf> leaves;
       for (const SentenceBeam& beam : beams)

@@ -1,5 +1,6 @@
 // A decoding session: encoded sentences, and any number of hypotheses over them that move on step by step.
-// States stay on the device; a step reads those that the last one has made and copies nothing.
+// States stay on the device; a step reads those that the last one has made. Sessions are used again and
+// again: after the first sentences of a size nothing is allocated.
 #pragma once
 
 #include <algorithm>
@@ -10,38 +11,50 @@
 #include <vector>
 
 #include <bahdanau/autograd/loop.hpp>
-#include <bahdanau/model/sequence_model.hpp>
+#include <bahdanau/model/frozen_model.hpp>
 
-namespace bahdanau::detail {
+namespace bahdanau {
 
-/// What greedy and beam search share: rows of hypotheses, each over one of the encoded sentences.
-template <class Model>
+/// Whether several rows may continue one, as in a beam. It decides how sums are put together, and so their
+/// last bits: one search must not do it now this way and now that, as its batch happens to be.
+enum class Continuation : bool { one_by_one, branching };
+
+namespace detail {
+
+/// What all searches share: rows of hypotheses, each over one of the encoded sentences.
+template <class Architecture>
 class DecodingSession {
  public:
-  using B = typename Model::Backend;
-  using C = typename Model::Cell;
-  using Scalar = typename Model::Scalar;
-  using State = typename Model::DecoderNetwork::template State<B>;
-  static constexpr bool attends_first = Model::Decoder::attends_before_step;
+  using B = typename Architecture::Backend;
+  using C = typename Architecture::Cell;
+  using Scalar = typename Architecture::Scalar;
+  using State = typename Architecture::DecoderNetwork::template State<B>;
+  static constexpr bool attends_first = Architecture::Decoder::attends_before_step;
 
-  /// Whether several rows may continue one. It decides how sums are put together, and so their last bits: one
-  /// search must not do it now this way and now that, as its batch happens to be.
-  enum class Continuation : bool { one_by_one, branching };
+  /// The model must outlive it.
+  explicit DecodingSession(const FrozenModel<Architecture>& model)
+      : model_(&model), tape_(model.binding(nullptr, &products_)) {}
 
-  /// Encodes the sentences; there is one row for each, before its first step. `helpers` may be null.
-  DecodingSession(const Model& model, const Sequences& source, Continuation continuation,
-                  Workers* helpers = nullptr)
-      : model_(&model),
-        branching_(continuation == Continuation::branching),
-        binding_(model.binding(helpers)),
-        tape_(binding_) {
-    source.check("translate", model.vocabularies().source.size());
-    model.run_encoder("translate", tape_, SequenceRows::of(source), {}, encoding_);
-    const auto& decoder = model.decoder_network();
+  const Architecture& architecture() const { return model_->architecture(); }
+
+  /// Encodes other sentences; there is one row for each, before its first step. `helpers` may be null.
+  void restart(const Sequences& source, Continuation continuation, Workers* helpers = nullptr) {
+    source.check("translate", architecture().vocabularies().source.size());
+    branching_ = continuation == Continuation::branching;
+    started_ = false;
+    loop_.reset();
+    tape_.reset();
+    tape_.bind(model_->binding(helpers, &products_));
+    architecture().run_encoder("translate", tape_, SequenceRows::of(source), {}, encoding_);
+    const auto& decoder = architecture().decoder_network();
     memory_ = decoder.remember(encoding_.outputs, encoding_.summed());
     first_rows_.assign(encoding_.packing.rank().begin(), encoding_.packing.rank().end());
+    sentence_of_row_.resize(source.rows());
+    for (std::size_t r = 0; r < source.rows(); ++r) sentence_of_row_[r] = static_cast<Index>(r);
     SpanView<B> spans{};
-    if constexpr (StatefulScore<typename Model::Score, B>) {  // in the order of the encoder's rows
+    if constexpr (StatefulScore<typename Architecture::Score, B>) {  // in the order of the encoder's rows
+      begin_.clear();
+      length_.clear();
       for (const Index sentence : encoding_.packing.order()) add_query(static_cast<std::size_t>(sentence));
       spans_.assign(tape_, begin_, length_);
       tape_.send();
@@ -58,12 +71,11 @@ class DecodingSession {
   }
 
   /// One step for rows that continue the rows `parents` of the step before (sentences, at the first step),
-  /// each over `sentences[row]`, with `tokens[row]` as input. Gives the `count` best tokens to follow.
-  void step(std::span<const Index> parents, std::span<const Index> sentences, std::span<const Token> tokens,
-            std::size_t count) {
+  /// with `tokens[row]` as input. Gives the `count` best tokens to follow each; 0: ln p of all tokens.
+  void step(std::span<const Index> parents, std::span<const Token> tokens, std::size_t count) {
     Tape<B>& tape = tape_;
     loop_->step();
-    find_states(parents, sentences);
+    find_states(parents);
     spans_.assign(tape, begin_, length_);
     const Index* from = tape.stage(rows_);
     const Index* ids = tape.stage(tokens);
@@ -75,7 +87,7 @@ class DecodingSession {
       if (branching_ && !attends_first) v = share_rows(v, state_of_row, parents.size());
     });
     state_.each_pair([&](Variable<B>& v) { v = gather_pairs(v, pairs.before, pairs_before_.size()); });
-    const auto& decoder = model_->decoder_network();
+    const auto& decoder = architecture().decoder_network();
     const auto stepped =
         decoder.step(memory_, spans_.view(), decoder.tokens(tape, ids, tokens.size(), tokens), state_,
                      {attends_first ? state_of_row : nullptr, parents.size()});
@@ -89,15 +101,24 @@ class DecodingSession {
     offsets_.assign(1, 0);
     for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
     length_of_row_.clear();
-    for (const Index sentence : sentences)
+    for (const Index sentence : sentence_of_row_)
       length_of_row_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
   }
 
+  /// How many rows the last step had; before the first one, how many sentences there are.
+  std::size_t rows() const { return sentence_of_row_.size(); }
+  /// The sentence that a row is over.
+  std::size_t sentence(std::size_t row) const { return static_cast<std::size_t>(sentence_of_row_[row]); }
   /// The best tokens to follow a row, best first, and ln p of each.
-  std::span<const Index> next(std::size_t row) const { return {next_.data() + row * count_, count_}; }
+  std::span<const Index> next(std::size_t row) const {
+    return next_.empty() ? std::span<const Index>()
+                         : std::span<const Index>(next_).subspan(row * count_, count_);
+  }
   std::span<const Scalar> log_probs(std::size_t row) const {
     return {fetched_.data() + row * count_, count_};
   }
+  /// What it has allocated on the device.
+  std::size_t bytes() const { return tape_.bytes() + products_.bytes(); }
   /// The attention of the last step in a row.
   std::span<const Scalar> attention(std::size_t row) const {
     const std::size_t query = attends_first ? static_cast<std::size_t>(state_of_row_[row]) : row;
@@ -106,7 +127,9 @@ class DecodingSession {
 
  private:
   /// Which states of the step before are continued, each once, and by which rows; and what they attend to.
-  void find_states(std::span<const Index> parents, std::span<const Index> sentences) {
+  void find_states(std::span<const Index> parents) {
+    std::swap(sentence_of_row_, sentence_of_parent_);
+    sentence_of_row_.clear();
     rows_.clear();
     begin_.clear();
     length_.clear();
@@ -116,7 +139,8 @@ class DecodingSession {
                             none);
     for (std::size_t r = 0; r < parents.size(); ++r) {
       const auto parent = static_cast<std::size_t>(parents[r]),
-                 sentence = static_cast<std::size_t>(sentences[r]);
+                 sentence = static_cast<std::size_t>(sentence_of_parent_[parent]);
+      sentence_of_row_.push_back(sentence_of_parent_[parent]);
       Index& state = state_of_parent_[parent];
       if (state == none) {
         state = static_cast<Index>(rows_.size());
@@ -146,9 +170,9 @@ class DecodingSession {
       if (attends_first) {
         add_pairs(rows_, length_of_row_, pairs_before_);
       } else {
-        std::vector<Index> from;
-        for (const Index state : state_of_row_) from.push_back(rows_[static_cast<std::size_t>(state)]);
-        add_pairs(from, length_of_row_, pairs_before_);
+        from_.clear();
+        for (const Index state : state_of_row_) from_.push_back(rows_[static_cast<std::size_t>(state)]);
+        add_pairs(from_, length_of_row_, pairs_before_);
       }
       lists.before = tape_.stage(pairs_before_);
       if (branching_ && attends_first) {
@@ -163,36 +187,57 @@ class DecodingSession {
   /// Brings the best tokens, ln p of each and the attention to the host, in one copy: scalars in which the
   /// tokens' numbers lie last, as they are.
   void fetch(Tape<B>& tape, const Variable<B>& outputs, const Variable<B>& weights) {
-    const std::size_t found = outputs.rows() * count_;
+    const auto& decoder = architecture().decoder_network();
+    const std::size_t rows = outputs.rows(), vocabulary = architecture().vocabularies().target.size();
+    const bool all = count_ == 0;
+    const std::size_t best = rows * (all ? 1 : count_), logits = all ? rows * vocabulary : 0;
     const std::size_t size =
-        found + weights.size() + (found * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
+        logits + best + weights.size() + (best * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
     Scalar* packed = tape.constant({size}).value;
-    Scalar* numbers = packed + found + weights.size();
-    model_->decoder_network().best(outputs, count_, packed, reinterpret_cast<Index*>(numbers));
-    B::copy(weights.value, weights.size(), packed + found);
+    Scalar *log_probs = packed + logits, *attention = log_probs + best;
+    auto* ids = reinterpret_cast<Index*>(attention + weights.size());
+    if (all) {
+      const Variable<B> each = decoder.logits(outputs);
+      B::copy(each.value, logits, packed);
+      best_of_rows(each, 1, log_probs, ids);
+    } else {
+      decoder.best(outputs, count_, log_probs, ids);
+    }
+    B::copy(weights.value, weights.size(), attention);
     fetched_.resize(size);
     B::download(packed, size, fetched_.data());
-    weights_ = fetched_.data() + found;
-    next_.resize(found);
-    std::memcpy(next_.data(), weights_ + weights.size(), found * sizeof(Index));
+    weights_ = fetched_.data() + logits + best;
+    next_.resize(best);
+    std::memcpy(next_.data(), weights_ + weights.size(), best * sizeof(Index));
+    if (!all) return;
+    for (std::size_t r = 0; r < rows; ++r) {
+      // ln p = logit - ln Σ e^logit, of which that of the best one is there
+      Scalar* row = fetched_.data() + r * vocabulary;
+      const Scalar shift = row[next_[r]] - fetched_[logits + r];
+      for (std::size_t v = 0; v < vocabulary; ++v) row[v] -= shift;
+    }
+    next_.clear();
+    count_ = vocabulary;
   }
 
-  const Model* model_;
-  bool branching_;
-  WeightBinding<B> binding_;
+  const FrozenModel<Architecture>* model_;
+  RowProducts<B> products_;  // of words that came before
   Tape<B> tape_;
   std::optional<OpenLoop<B>> loop_;
+  bool branching_ = false;
   bool started_ = false;
   Encoding<C, B> encoding_;
   Memory<B> memory_;
   State state_;
   Spans<B> spans_;
   std::vector<Index> first_rows_, rows_, begin_, length_, next_, state_of_parent_, state_of_row_;
-  std::vector<Index> length_of_row_, pairs_before_, pairs_after_;
+  std::vector<Index> length_of_row_, pairs_before_, pairs_after_, from_, sentence_of_row_,
+      sentence_of_parent_;
   std::vector<Scalar> fetched_;
   const Scalar* weights_ = nullptr;  // in what was fetched
   std::vector<std::size_t> offsets_;
   std::size_t count_ = 0;
 };
 
-}  // namespace bahdanau::detail
+}  // namespace detail
+}  // namespace bahdanau

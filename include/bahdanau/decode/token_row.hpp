@@ -14,7 +14,7 @@ namespace bahdanau::detail {
 
 /// A sentence's ids with `<eos>`.
 inline std::vector<Token> token_row(const Vocabulary& vocabulary, const TextOptions& options,
-                                    const std::string& sentence) {
+                                    std::string_view sentence) {
   std::vector<Token> ids = vocabulary.encode(tokenize(sentence, options));
   ids.push_back(reserved::eos);
   return ids;

@@ -18,6 +18,7 @@
 #include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/search.hpp>
 #include <bahdanau/decode/sentences.hpp>
+#include <bahdanau/decode/session_pool.hpp>
 #include <bahdanau/decode/token_row.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/tokenize.hpp>
@@ -34,10 +35,9 @@ struct Prepared {
 };
 
 /// A found hypothesis as people and programs read it; `tokens` calls its argument for each token.
-template <class Model, class Tokens>
-Translation read_leaf(const Model& model, const Leaf& leaf, const Prepared& source, bool replace_unknown,
+template <class Tokens>
+Translation read_leaf(const Vocabularies& v, const Leaf& leaf, const Prepared& source, bool replace_unknown,
                       Tokens tokens) {
-  const Vocabularies& v = model.vocabularies();
   Translation t;
   t.source = spelled(v.source, source.row);
   t.score = leaf.score;
@@ -77,8 +77,9 @@ auto read_one(std::span<const std::string_view> sentences, std::size_t number, R
 
 /// Throws if sentences are beyond the limits of a call, before any of them is decoded. Gives the bytes that
 /// remain beside all results, where those are limited.
-template <class Model, class Options>
-double check_limits(const Model& model, std::span<const std::string_view> sentences, const Options& options) {
+template <class Architecture, class Options>
+double check_limits(const Architecture& model, std::span<const std::string_view> sentences,
+                    const Options& options) {
   check_beam(options);
   if (options.max_length > TextOptions::longest)
     fail("max_length", "at most " + text(TextOptions::longest) + " tokens", text(options.max_length));
@@ -103,19 +104,21 @@ double check_limits(const Model& model, std::span<const std::string_view> senten
 }
 
 /// Decodes the sentences of one call, group after group.
-template <class Model, class Options>
+template <class Architecture, class Options>
 class TextDecoder {
  public:
-  using B = typename Model::Backend;
+  using B = typename Architecture::Backend;
   using Found = std::vector<std::vector<Translation>>;
 
-  TextDecoder(const Model& model, std::span<const std::string_view> sentences, const Options& options)
-      : model_(model),
+  TextDecoder(const SessionPool<Architecture>& sessions, std::span<const std::string_view> sentences,
+              const Options& options)
+      : sessions_(sessions),
+        model_(sessions.architecture()),
         sentences_(sentences),
         options_(options),
         workers_(threads_for<B>(options.threads), options.pool),
         grouper_(sentences.size(), workers_.threads()),
-        memory_(model, options),
+        memory_(model_, options),
         found_(sentences.size()) {}
 
   /// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
@@ -189,13 +192,14 @@ class TextDecoder {
       rows.push_back(sentence.row);
       numbers.push_back(sentence.number);
     }
-    auto result = search(model_, Sequences::from_rows(rows), options_, helpers, {numbers});
+    const auto session = sessions_.borrow();
+    auto result = search(*session, Sequences::from_rows(rows), options_, helpers, {numbers});
     for (std::size_t b = 0; b < group.size(); ++b) {
       check_ended(result.found[b].front(), group[b]);
       for (const Leaf& leaf : result.found[b]) {
         const bool last = b + 1 == group.size() && &leaf == &result.found[b].back();
-        found_[numbers[b]].push_back(
-            read_leaf(model_, leaf, group[b], options_.replace_unknown, [&](const Leaf& of, auto f) {
+        found_[numbers[b]].push_back(read_leaf(
+            model_.vocabularies(), leaf, group[b], options_.replace_unknown, [&](const Leaf& of, auto f) {
               last ? result.tree.drain_tokens(of, f) : result.tree.for_tokens(of, f);
             }));
       }
@@ -211,7 +215,8 @@ class TextDecoder {
                "one that goes on", "target_tokens");
   }
 
-  const Model& model_;
+  const SessionPool<Architecture>& sessions_;
+  const Architecture& model_;
   std::span<const std::string_view> sentences_;
   const Options& options_;
   Workers workers_;
@@ -222,40 +227,75 @@ class TextDecoder {
 };
 
 /// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
-template <class Model, class Options>
-std::vector<std::vector<Translation>> translate_all(const Model& model,
+template <class Architecture, class Options>
+std::vector<std::vector<Translation>> translate_all(const SessionPool<Architecture>& sessions,
                                                     std::span<const std::string_view> sentences,
                                                     const Options& options) {
   if (sentences.empty()) return {};
-  return TextDecoder<Model, Options>(model, sentences, options).run();
+  return TextDecoder<Architecture, Options>(sessions, sentences, options).run();
 }
 
 /// The best one of each.
-template <class Model, class Options>
-std::vector<Translation> translate_best(const Model& model, std::span<const std::string_view> sentences,
-                                        const Options& options) {
+template <class Architecture, class Options>
+std::vector<Translation> translate_best(const SessionPool<Architecture>& sessions,
+                                        std::span<const std::string_view> sentences, const Options& options) {
   std::vector<Translation> out;
-  for (auto& list : translate_all(model, sentences, options)) out.push_back(std::move(list.front()));
+  for (auto& list : translate_all(sessions, sentences, options)) out.push_back(std::move(list.front()));
   return out;
-}
-template <class Model, class Options>
-Translation translate_one(const Model& model, std::string_view sentence, const Options& options) {
-  return std::move(translate_best(model, {&sentence, 1}, options).front());
 }
 
 }  // namespace detail
 
-/// The `nbest` translations of every sentence, best first.
+/// Translation for `Base`, a model on tokens; `Self`, what derives from this, has `sessions()`.
+template <class Self, class Base>
+class TextInference : public Base {
+ public:
+  using Base::Base;
+
+  /// Translates text. Nothing translates to nothing. Throws for text that is
+  /// not UTF-8, for options out of range, and beyond `options.limits`.
+  Translation translate(std::string_view sentence, const Greedy& options = {}) const {
+    return std::move(best({&sentence, 1}, options).front());
+  }
+  Translation translate(std::string_view sentence, const Beam& options) const {
+    return std::move(best({&sentence, 1}, options).front());
+  }
+  /// Several sentences, in their order: `{"go .", "i lost ."}`, or a range of strings, views or literals.
+  std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
+                                     const Greedy& options = {}) const {
+    return best({sentences.begin(), sentences.size()}, options);
+  }
+  std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
+                                     const Beam& options) const {
+    return best({sentences.begin(), sentences.size()}, options);
+  }
+  template <SentenceRange Range>
+  std::vector<Translation> translate(const Range& sentences, const Greedy& options = {}) const {
+    return best(detail::views_of(sentences), options);
+  }
+  template <SentenceRange Range>
+  std::vector<Translation> translate(const Range& sentences, const Beam& options) const {
+    return best(detail::views_of(sentences), options);
+  }
+
+ private:
+  template <class Options>
+  std::vector<Translation> best(std::span<const std::string_view> sentences, const Options& options) const {
+    return detail::translate_best(*static_cast<const Self&>(*this).sessions(), sentences, options);
+  }
+};
+
+/// The `nbest` translations of every sentence, best first; of a model or a frozen one.
 template <class Model>
 std::vector<std::vector<Translation>> translate_nbest(const Model& model,
                                                       std::initializer_list<std::string_view> sentences,
                                                       const Beam& beam) {
-  return detail::translate_all(model, {sentences.begin(), sentences.size()}, beam);
+  return detail::translate_all(*model.sessions(), {sentences.begin(), sentences.size()}, beam);
 }
 template <class Model, SentenceRange Range>
 std::vector<std::vector<Translation>> translate_nbest(const Model& model, const Range& sentences,
                                                       const Beam& beam) {
-  return detail::translate_all(model, detail::views_of(sentences), beam);
+  return detail::translate_all(*model.sessions(), detail::views_of(sentences), beam);
 }
 
 }  // namespace bahdanau

@@ -2,8 +2,12 @@
 // The tensors are those of the PyTorch model's state_dict; the metadata says which model they belong to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +17,8 @@
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/io/tensor_names.hpp>
 #include <bahdanau/model/encoder.hpp>
+#include <bahdanau/model/frozen_model.hpp>
+#include <bahdanau/model/sequence_model.hpp>
 #include <bahdanau/nn/weights.hpp>
 
 namespace bahdanau {
@@ -115,19 +121,60 @@ void save_model(const Model& model, const std::filesystem::path& path) {
   file.write(path);
 }
 
+/// What a model file says of its model. Throws unless it is of a model with these policies, and has its
+/// tensors: before anything is allocated.
+template <class Model>
+ModelDescription read_description(const SafetensorsFile& file) {
+  ModelDescription description = ModelDescription::read(file);
+  require_policies<Model>(file, description);
+  if (description.config.layers > file.tensors().size())
+    fail(file.path().string(), "tensors for " + text(description.config.layers) + " layers",
+         text(file.tensors().size()) + " tensors");
+  check_tensors(file, parameters_of<Model>(file, description));
+  return description;
+}
+
 /// Reads a model file that was made for the policies of a model.
 template <class Model>
 Model load_model(const std::filesystem::path& path) {
   const auto file = SafetensorsFile::open(path);
-  ModelDescription description = ModelDescription::read(file);
-  require_policies<Model>(file, description);
-  if (description.config.layers > file.tensors().size())
-    fail(path.string(), "tensors for " + text(description.config.layers) + " layers",
-         text(file.tensors().size()) + " tensors");
-  check_tensors(file, parameters_of<Model>(file, description));
-  Model model(description.config, std::move(description.vocabularies));
+  ModelDescription description = read_description<Model>(file);
+  Model model(description.config, std::move(description.vocabularies), NoFirstWeights{});
   read_weights(file, model);
   return model;
+}
+
+/// The same, frozen: what is read is packed at once, so that nothing is there twice.
+template <class Model>
+std::shared_ptr<const FrozenModel<typename Model::Parts>> load_frozen(const std::filesystem::path& path) {
+  using Parts = typename Model::Parts;
+  using B = typename Parts::Backend;
+  using Scalar = typename B::Scalar;
+  const auto file = SafetensorsFile::open(path);
+  ModelDescription description = read_description<Model>(file);
+  Parts parts(description.config, std::move(description.vocabularies));
+  check_tensors(file, parts.parameters());
+  const TensorNames names(file, parts.parameters());
+  const ZeroWeights<B> zeros(parts.parameters().size());
+  const ParameterList& list = parts.parameters();
+  // Some numbers of a tensor, which lie in one parameter.
+  const auto read = [&](std::size_t offset, std::size_t size, auto& buffer) {
+    const auto after =
+        std::upper_bound(list.entries().begin(), list.entries().end(), offset,
+                         [](std::size_t at, const auto& e) { return at < e.parameter.offset; });
+    const ParameterList::Entry& entry = *std::prev(after);
+    if (buffer.size() < size) buffer = typename B::template Storage<Scalar>(size);
+    const std::size_t first = offset - entry.parameter.offset;
+    if constexpr (PackingBackend<B>) {  // whose memory is the host's
+      file.read(*names.find(entry.name), first, std::span<Scalar>(buffer.data(), size));
+    } else {
+      std::vector<Scalar> host(size);
+      file.read(*names.find(entry.name), first, std::span<Scalar>(host));
+      B::upload(host.data(), size, buffer.data());
+    }
+    return static_cast<const Scalar*>(buffer.data());
+  };
+  return std::make_shared<const FrozenModel<Parts>>(Parts(parts), zeros.data(), read);
 }
 
 /// Fills the weights from a file that has just these tensors, by name.

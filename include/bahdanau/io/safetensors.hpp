@@ -91,6 +91,27 @@ class SafetensorsFile {
     }
   }
 
+  /// Some of a tensor's values, from element `first` on.
+  template <std::floating_point T>
+  void read(std::string_view tensor, std::size_t first, std::span<T> values) const {
+    const auto found = header_.tensors.find(tensor);
+    if (found == header_.tensors.end() || found->second.dtype == Dtype::i32)
+      fail(path_.string(), "a tensor " + detail::quote(tensor) + " of dtype F32 or F64", "none");
+    const TensorInfo& info = found->second;
+    const auto load = [&]<class Stored>(std::span<Stored> stored) {
+      const std::size_t begin = info.begin + first * sizeof(Stored);
+      if (begin + stored.size_bytes() > info.end)
+        fail(path_.string(), "a tensor " + detail::quote(tensor) + " of more values", "fewer");
+      detail::read_at(path_, *handle_, data_ + begin, std::as_writable_bytes(stored));
+    };
+    if (info.dtype == (std::same_as<T, float> ? Dtype::f32 : Dtype::f64)) return load(values);
+    using Stored = std::conditional_t<std::same_as<T, float>, double, float>;
+    std::vector<Stored> stored(values.size());
+    load(std::span<Stored>(stored));
+    const std::vector<T> converted = convert<T>(tensor, std::move(stored));
+    std::copy(converted.begin(), converted.end(), values.begin());
+  }
+
  private:
   static constexpr std::size_t prefix_bytes = 8;  // the header's length
 

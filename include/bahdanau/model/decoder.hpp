@@ -48,7 +48,7 @@ class TokenInput {
   /// y W'ᵀ + b, where W' is the block of W's columns that starts at `first`.
   Variable<B> product(const Parameter& weight, const Parameter& bias, std::size_t first,
                       Result result = Result::kept) const {
-    const Variable<B> w = (*tape_)[weight], b = (*tape_)[bias];
+    const Variable<B> w = tape_->weight(weight), b = (*tape_)[bias];
     if (first > w.cols() || embedding_.shape.cols() > w.cols() - first)
       fail("TokenInput::product",
            "embeddings that fit columns " + detail::text(first) + " on of a weight " + w.shape.text(),

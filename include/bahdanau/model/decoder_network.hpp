@@ -111,14 +111,13 @@ class DecoderNetwork {
   /// logits = dense(features): [rows, width] to [rows, vocabulary].
   template <Backend B>
   Variable<B> logits(const Variable<B>& features) const {
-    Tape<B>& tape = *features.tape;
-    return linear(features, tape[dense_.weight], tape[dense_.bias]);
+    return linear(features, dense_.weight, dense_.bias);
   }
   /// The `count` best tokens to follow each row, best first, and ln p of each: [rows, count] on the device.
   template <Backend B>
   void best(const Variable<B>& features, std::size_t count, typename B::Scalar* log_probs, Index* ids) const {
     Tape<B>& tape = *features.tape;
-    best_of_products(features, tape[dense_.weight], tape[dense_.bias], count, log_probs, ids);
+    best_of_products(features, tape.weight(dense_.weight), tape[dense_.bias], count, log_probs, ids);
   }
   /// Its parameters, for training, which computes the loss together with it.
   const Dense& dense() const { return dense_; }

@@ -25,10 +25,9 @@ struct ReadoutSum {
 
   template <Backend B>
   Variable<B> operator()(const Variable<B>& s, const Features<B>& in) const {
-    Tape<B>& tape = *s.tape;
-    const Variable<B> sum = linear(s, tape[state], tape[bias]);
-    add_linear(sum, in.token, tape[token]);
-    add_linear(sum, in.context, tape[context]);
+    const Variable<B> sum = linear(s, state, bias);
+    add_linear(sum, in.token, token);
+    add_linear(sum, in.context, context);
     return sum;
   }
 };

@@ -72,11 +72,11 @@ class RecurrentEncoder {
                                               gather_rows(x, reversal, tokens), out.packing, lists);
         x = concat_columns<B>({forward.outputs, gather_rows(backward.outputs, reversal, tokens)});
         if (bridge_rule_ == Bridge::both)
-          out.last.push_back(cross(tape, l, [&](std::size_t p) {
+          out.last.push_back(cross<B>(l, [&](std::size_t p) {
             return concat_columns<B>({forward.last[p], backward.last[p]});
           }));
         if (bridge_rule_ == Bridge::backward)
-          out.last.push_back(cross(tape, l, [&](std::size_t p) { return backward.last[p]; }));
+          out.last.push_back(cross<B>(l, [&](std::size_t p) { return backward.last[p]; }));
       }
     }
     out.outputs = gather_rows(x, rows, out.rows.size());
@@ -86,7 +86,7 @@ class RecurrentEncoder {
         const SpanView<B>& spans = out.spans.view();
         const Variable<B> mean = span_sum(softmax(tape.zeros({spans.pairs}), spans), out.outputs, spans);
         for (std::size_t l = 0; l < layers; ++l)
-          out.last.push_back(cross(tape, l, [&](std::size_t) { return mean; }));
+          out.last.push_back(cross<B>(l, [&](std::size_t) { return mean; }));
       }
   }
 
@@ -142,11 +142,11 @@ class RecurrentEncoder {
 
   /// The bridge: h = tanh(B x + b), and for what else a state has, c = C x + d; `input(part)` is x.
   template <Backend B, class Input>
-  CellState<C, B> cross(Tape<B>& tape, std::size_t layer, Input input) const {
+  CellState<C, B> cross(std::size_t layer, Input input) const {
     CellState<C, B> state;
     for (std::size_t p = 0; p < C::parts; ++p) {
       const Dense& dense = bridge_[p][layer];
-      const Variable<B> crossed = linear(input(p), tape[dense.weight], tape[dense.bias]);
+      const Variable<B> crossed = linear(input(p), dense.weight, dense.bias);
       state[p] = p == 0 ? tanh(crossed) : crossed;
     }
     return state;

@@ -47,19 +47,18 @@ class StackedCells {
   /// Adds what the first columns of the first layer's input contribute to `known`.
   template <Backend B>
   void add_input(const Variable<B>& known, const Variable<B>& x) const {
-    add_linear(known, x, (*x.tape)[layers_[0].weight_ih]);
+    add_linear(known, x, layers_[0].weight_ih);
   }
 
   /// One step of all layers; `projected` is the first one's input product, and is used up.
   template <class S, Backend B>
   void step(const DecoderStep<S, B>& step, const Variable<B>& projected, StackedState<C, B>& state) const {
-    Tape<B>& tape = *projected.tape;
     auto& layers = state.layers;
     layers[0] = C::step(layers_[0], projected, layers[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
       const Variable<B> below = step.dropout(hidden(layers[l - 1]), l);
       const Variable<B> product =
-          linear(below, tape[layers_[l].weight_ih], tape[layers_[l].bias_ih], detail::input_product<C>());
+          linear(below, layers_[l].weight_ih, layers_[l].bias_ih, detail::input_product<C>());
       layers[l] = C::step(layers_[l], product, layers[l]);
     }
   }

@@ -22,7 +22,7 @@ class Combination {
 
   template <Backend B>
   Variable<B> operator()(const Variable<B>& context, const Variable<B>& state) const {
-    const Variable<B> W = (*state.tape)[weight_];
+    const Variable<B> W = state.tape->weight(weight_);
     const Variable<B> sum = linear_columns(context, W, 0);
     add_linear(sum, state, W, context_);
     return tanh(sum);

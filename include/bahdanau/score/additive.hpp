@@ -129,7 +129,7 @@ struct Additive {
   /// W_k k: keys [keys, key] to [keys, hidden].
   template <Backend B>
   static Variable<B> prepare(const Weights& w, const Variable<B>& keys) {
-    return linear(keys, (*keys.tape)[w.W_k]);
+    return linear(keys, w.W_k);
   }
 
   /// query [queries, query], prepared [keys, hidden] to [pairs].
@@ -137,7 +137,7 @@ struct Additive {
   static Variable<B> scores(const Weights& w, const Variable<B>& query, const Variable<B>& prepared,
                             const SpanView<B>& spans) {
     Tape<B>& tape = *query.tape;
-    return additive_scores(linear(query, tape[w.W_q], Result::given), prepared, tape[w.w_v], spans);
+    return additive_scores(linear(query, w.W_q, Result::given), prepared, tape[w.w_v], spans);
   }
 };
 

@@ -49,7 +49,7 @@ struct General {
   /// W k: keys [keys, key] to [keys, query].
   template <Backend B>
   static Variable<B> prepare(const Weights& w, const Variable<B>& keys) {
-    return linear(keys, (*keys.tape)[w.W]);
+    return linear(keys, w.W);
   }
 
   /// query [queries, query], prepared [keys, query] to [pairs].

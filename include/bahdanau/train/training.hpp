@@ -333,9 +333,8 @@ class Training<Model, Optimizer> {
     panels_.begin(detail::numbers(weights()), weights().size(), ++phases_);
   }
 
-  /// Packed weights for passes that are not recorded: the model's, if it keeps some.
+  /// Packed weights for passes that are not recorded.
   WeightPanels<Backend>* inference_panels() {
-    if constexpr (requires { std::as_const(*model_).panels(); }) return std::as_const(*model_).panels();
     quiet_panels_.begin(detail::numbers(weights()), weights().size(), weights().version());
     return &quiet_panels_;
   }

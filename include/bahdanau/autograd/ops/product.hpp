@@ -130,7 +130,7 @@ void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<
                                  w.stride, w.op};
       multiply<B>(part, x, {addend.data ? addend.data + first : nullptr, addend.stride}, y + first, w.n);
     });
-  multiply<B>(w, x, addend, y, w.n);
+  multiply<B>(tape.weights().readable(w), x, addend, y, w.n);
 }
 
 /// y = x W'ᵀ + addend for a variable, W' being the columns of W from `first` on that x meets: of rows that
@@ -248,6 +248,28 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
     fail("add_linear", "a y with a gradient", "a constant", "make it with linear, or variable");
   detail::multiply_rows<B>(x, w, first, {y.value, y.cols()}, y.value);
   detail::record_linear<B>("add_linear", y, x, w, first);
+}
+
+// The same with parameters of the model that x's tape is bound to. Where the model is frozen, their numbers
+// are there once, packed for products; `linear(x, tape[w])` computes the same, and keeps them twice.
+
+template <Backend B>
+Variable<B> linear(const Variable<B>& x, const Parameter& w, Result result = Result::kept) {
+  return linear(x, x.tape->weight(w), result);
+}
+template <Backend B>
+Variable<B> linear(const Variable<B>& x, const Parameter& w, const Parameter& b,
+                   Result result = Result::kept) {
+  return linear(x, x.tape->weight(w), (*x.tape)[b], result);
+}
+template <Backend B>
+Variable<B> linear_columns(const Variable<B>& x, const Parameter& w, const Parameter& b, std::size_t first,
+                           Result result = Result::kept) {
+  return linear_columns(x, x.tape->weight(w), (*x.tape)[b], first, result);
+}
+template <Backend B>
+void add_linear(const Variable<B>& y, const Variable<B>& x, const Parameter& w, std::size_t first = 0) {
+  add_linear(y, x, x.tape->weight(w), first);
 }
 
 }  // namespace bahdanau

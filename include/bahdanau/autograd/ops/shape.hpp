@@ -108,6 +108,11 @@ Variable<B> concat_rows(std::span<const Variable<B>> parts) {
   return y;
 }
 
+template <Backend B>
+Variable<B> concat_rows(std::initializer_list<Variable<B>> parts) {
+  return concat_rows<B>(std::span<const Variable<B>>(parts.begin(), parts.size()));
+}
+
 /// y[i] = x[index[i]]: x [rows, cols], y [count, cols]. A row may be taken any number of times; an embedding
 /// is this with token ids. `index` is on the tape (`Tape::keep`) and was checked by the caller.
 template <Backend B>

@@ -86,7 +86,7 @@ class ThreadChoice {
   static void keep() {
     Choice open = Choice::open;
     if (!choice_.compare_exchange_strong(open, Choice::kept) && open == Choice::one)
-      fail("blas::keep_threads", "a call before the first product", "one after it",
+      fail("blas::keep_threads", "a call before OpenBLAS was set to one thread", "one after it",
            "call it first of all, in main");
   }
 
@@ -110,8 +110,8 @@ inline std::string core() { return openblas_get_corename(); }
 inline void use_one_thread() { detail::ThreadChoice::settle(); }
 
 /// Leaves OpenBLAS's threads as the program has them, for one that needs them for products of its own; to be
-/// called before the first product. Calls from several threads are slow then, and bits may change with that
-/// setting. Throws if a product came before it.
+/// called before `use_one_thread`, and so before the first `Xtensor::gemm` with a factor other than 1. Calls
+/// from several threads are slow then, and bits may change with that setting. Throws after it.
 inline void keep_threads() { detail::ThreadChoice::keep(); }
 
 }  // namespace bahdanau::blas

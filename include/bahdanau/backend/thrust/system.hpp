@@ -105,7 +105,8 @@ struct ThrustSystem : DeviceCopies<System> {
       thrust::for_each_n(System{}, thrust::counting_iterator<std::size_t>(0), rows, call);
   }
   /// All calls come from one thread, so OpenBLAS divides a product among threads of its own, as the program
-  /// has set it. Not in a process in which `Xtensor` has multiplied too: see blas::use_one_thread.
+  /// has set it. Not once `blas::use_one_thread` was called, which `Xtensor` does before a product with
+  /// another factor than 1.
   template <class T>
   static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
                    T alpha, const T* a, std::size_t lda, std::size_t stride_a, const T* b, std::size_t ldb,

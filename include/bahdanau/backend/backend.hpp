@@ -33,8 +33,9 @@ struct AnyTable {
 /// Where arrays live and how a kernel is launched. Models: `Xtensor<T>`, `Thrust<T>`.
 ///
 /// 1. `Scalar` is `float` or `double`; `name` says which backend it is in messages.
-/// 2. `Storage<U>` owns elements of type `U` on the device: constructible from a count, `data()`, `size()`.
-///    All other functions take plain device pointers.
+/// 2. `Storage<U>` owns elements of type `U` on the device: default-constructible, constructible from a
+///    count, copyable, movable; `value_type`, `data()`, `size()`. All other functions take plain device
+///    pointers.
 /// 3. `upload` and `download` copy between host and device; `copy` and `fill` work on the device.
 /// 4. `gemm` computes `C = alpha op(A) op(B) + beta C` for row-major matrices with row strides;
 ///    `gemm_batched` does so for `count` triples a fixed stride apart; `add_product_of_rows(m, n, k, a, lda,

@@ -120,7 +120,8 @@ TEST_CASE("attention alone refuses what does not fit", "[attention][error]") {
         "Attention: expected valid lengths, one a sentence: 2, got 1");
   CHECK(message_of(
             [] { bd::Attention<bd::ScaledDot, bd::test::TestBackend<float>>({.query = 5, .key = 6}); }) ==
-        "ScaledDot: expected keys of width 5, got 6; use Additive for queries and keys of different widths");
+        "ScaledDot: expected keys of width 5, got 6; use General or Additive for queries and keys of "
+        "different widths");
 }
 
 TEST_CASE("a state of a model of other sizes is refused", "[model][error]") {

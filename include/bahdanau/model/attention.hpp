@@ -25,10 +25,9 @@ struct AttentionResult {
 /// A score with weights of its own. Widths of queries and keys may differ where the score allows it.
 template <class Score, class Backend>
 class Attention {
-  static_assert(
-      ScoreOn<Score, Backend>,
-      "bahdanau: an Attention needs a score and a backend; use Additive or ScaledDot (score/score.hpp), and "
-      "Xtensor<float> or Xtensor<double>");
+  static_assert(ScoreOn<Score, Backend>,
+                "bahdanau: an Attention needs a score and a backend; use Additive, ScaledDot, Dot or General "
+                "(score/score.hpp), and Xtensor<float> or Xtensor<double>");
 
  public:
   // Only so that a wrong combination prints its one sentence and no more.

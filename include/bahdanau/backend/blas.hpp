@@ -59,10 +59,10 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
   const auto op = [](Transpose t) { return t == Transpose::yes ? cxxblas::Trans : cxxblas::NoTrans; };
   using detail::extent;
   if (m == 1 && k > 0) {  // OpenBLAS's gemm would lay all of B out for this one row
-    const bool turned = transpose_b == Transpose::yes;
+    const bool transposed = transpose_b == Transpose::yes;
     if (beta == T(0)) std::fill_n(c, n, T(0));  // which may hold anything: 0 · NaN is no 0
-    cxxblas::gemv<int>(cxxblas::RowMajor, op(turned ? Transpose::no : Transpose::yes), extent(turned ? n : k),
-                       extent(turned ? k : n), alpha, b, extent(ldb), a,
+    cxxblas::gemv<int>(cxxblas::RowMajor, op(transposed ? Transpose::no : Transpose::yes),
+                       extent(transposed ? n : k), extent(transposed ? k : n), alpha, b, extent(ldb), a,
                        transpose_a == Transpose::yes ? extent(lda) : 1, beta == T(0) ? T(1) : beta, c, 1);
     return;
   }

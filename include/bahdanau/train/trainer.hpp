@@ -280,9 +280,9 @@ class Trainer<Model, Optimizer> {
         give_up(where, "a finite validation loss", report.validation->sum);
       return;
     }
-    constexpr std::size_t few = 16;
+    constexpr std::size_t sample_size = 16;
     std::vector<std::size_t> pairs;
-    const std::size_t apart = (data.size() + few - 1) / few;
+    const std::size_t apart = (data.size() + sample_size - 1) / sample_size;
     for (std::size_t i = 0; i < data.size(); i += apart) pairs.push_back(i);
     const Loss loss = training_.evaluate(make_batch(data, pairs));
     if (!std::isfinite(loss.sum)) give_up(where, "a finite loss", loss.sum);

@@ -85,8 +85,8 @@ struct ThrustSystem : DeviceCopies<System> {
   /// Calls f with the policy for n elements: few of them are done before other threads have woken up.
   template <class F>
   static void with_policy(std::size_t n, F f) {
-    constexpr std::size_t few = std::size_t{1} << 14U;
-    if (n < few)
+    constexpr std::size_t serial_limit = std::size_t{1} << 14U;
+    if (n < serial_limit)
       f(thrust::cpp::tag{});
     else
       f(System{});

@@ -154,8 +154,8 @@ class ProgressDisplay {
     const std::size_t available = columns();
     std::string text = fitted(report, "  left " + left(report.epoch, part), available);
     if (text.size() > available) text.resize(available);
-    const std::size_t width =
-        std::min(widest, available - text.size());  // of the bar and the space behind it
+    // Of the bar and the space behind it.
+    const std::size_t width = std::min(widest, available - text.size());
     std::string bar;
     if (width > narrowest) {
       const double whole = (static_cast<double>(report.epoch) - 1 + part) / static_cast<double>(epochs_);

@@ -14,7 +14,7 @@
 namespace bahdanau {
 
 /// Query r meets keys key_begin[r], ..., key_begin[r] + length[r] - 1; these pairs are numbered
-/// offset[r], offset[r] + 1, ... so that a score or a weight a pair is a flat array [pairs].
+/// offset[r], offset[r] + 1, ... so that one score or weight per pair is a flat array [pairs].
 ///
 /// Several queries may meet the same keys. The arrays are on a tape; a `prefix` shares them.
 template <Backend B>

@@ -42,7 +42,7 @@ struct AnyTable {
 ///    b, ldb, rows, c, ldc)` computes `C += Aᵀ B'`, where row p of B' is row `rows[p]` of B.
 /// 5. `for_rows(rows, kernel)` calls `kernel(lanes, row)` once for each row, in any order. Inside a row,
 ///    `lanes.map(n, f, outputs..., inputs...)` applies a pointwise functor to n columns: an output is a
-///    `Store`, `Add` or `AddShared`, an input a pointer (one value a column) or a scalar (one for all);
+///    `Store`, `Add` or `AddShared`, an input a pointer (one value per column) or a scalar (one for all);
 ///    `lanes.sum` and `lanes.max` reduce f over the columns, `lanes.any_above` looks for a value above a
 ///    limit among n, of which `Lanes::glance` are a good number. A backend may spread the columns over lanes,
 ///    so a kernel that reads what another column wrote must not exist, nor one map with two outputs in one

@@ -11,7 +11,7 @@
 
 namespace bahdanau {
 
-/// The states of stacked cells: one a layer, parts of [rows, hidden].
+/// The states of stacked cells: one per layer, parts of [rows, hidden].
 template <class C, Backend B>
 struct StackedState {
   std::vector<CellState<C, B>> layers;

@@ -1,5 +1,5 @@
 // The additive score of Bahdanau, Cho and Bengio: a(q, k) = w_vᵀ tanh(W_q q + W_k k).
-// The keys' projection is made once for a sentence; the rest is one fused operation a step.
+// The keys' projection is made once for a sentence; the rest is one fused operation per step.
 #pragma once
 
 #include <cstddef>

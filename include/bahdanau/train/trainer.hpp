@@ -179,7 +179,7 @@ class Trainer<Model, Optimizer> {
                     "clipping, or warm the rate up");
   }
 
-  /// In nats a token; none where a model has no vocabulary.
+  /// In nats per token; none where a model has no vocabulary.
   double loss_of_guessing() const {
     if constexpr (requires { model_->vocabularies().target.size(); })
       return std::log(static_cast<double>(model_->vocabularies().target.size()));

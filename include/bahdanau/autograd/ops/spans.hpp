@@ -1,5 +1,5 @@
 // Operations between queries and the keys in their spans: what attention is made of.
-// A pair is one query with one key; scores and weights are flat arrays with one element a pair.
+// A pair is one query with one key; scores and weights are flat arrays with one element per pair.
 #pragma once
 
 #include <cmath>
@@ -113,7 +113,7 @@ Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const
   using T = typename B::Scalar;
   using View = SpanView<B>;
   detail::require_same_tape("span_sum", weight, values);
-  detail::require_equal("span_sum", "weights, one a pair:", spans.pairs, weight.size());
+  detail::require_equal("span_sum", "weights, one per pair:", spans.pairs, weight.size());
   detail::require_keys<B>("span_sum", spans, values);
   const std::size_t cols = values.cols();
   const Variable<B> context = values.tape->variable({spans.queries, cols});

@@ -1,4 +1,5 @@
 // The CPU backend: xtensor's containers, and the kernels of kernel/, chosen for the processor that runs them.
+// It calls BLAS only for factors other than 1; see backend/blas.hpp.
 #pragma once
 
 #if __has_include(<xtensor/containers/xstorage.hpp>)  // xtensor 0.26 and later keep headers in subfolders

@@ -1,4 +1,5 @@
 // What encoders take and give: sentences; then keys, values and the decoder's first state.
+// An encoder of one's own fills an `Encoding`; `require_encoding` checks what no compiler can.
 #pragma once
 
 #include <cstddef>

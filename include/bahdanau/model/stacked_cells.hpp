@@ -1,4 +1,5 @@
 // The cells of a decoder: layers on top of one another, and their states.
+// `StackedDecoder` is what decoders that are made of them share of the Decoder contract.
 #pragma once
 
 #include <cstddef>

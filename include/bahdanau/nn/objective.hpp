@@ -1,4 +1,5 @@
 // What a model gives to training for some rows of a batch: features to classify, or a loss of any kind.
+// `Training` computes the classes' losses itself, for some rows at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The TrainableModel concept: what `Training` and `Trainer` ask of a model, and of the data it learns from.
+// A model or an optimizer that does not fit is told so in one sentence: `CheckedTraining`.
 #pragma once
 
 #include <concepts>

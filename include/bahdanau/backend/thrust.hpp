@@ -190,6 +190,6 @@ struct Thrust {
   }
 };
 
-static_assert(Backend<Thrust<float>> && Backend<Thrust<double>>);
+static_assert(SpreadingBackend<Thrust<float>> && SpreadingBackend<Thrust<double>>);
 
 }  // namespace bahdanau

@@ -153,6 +153,6 @@ struct Xtensor {
   };
 };
 
-static_assert(Backend<Xtensor<float>> && Backend<Xtensor<double>>);
+static_assert(PackingBackend<Xtensor<float>> && PackingBackend<Xtensor<double>>);
 
 }  // namespace bahdanau

@@ -29,10 +29,13 @@
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
 #include <bahdanau/train/settings.hpp>
+#include <bahdanau/train/trainable.hpp>
 #include <bahdanau/train/training.hpp>
 #include <bahdanau/train/warnings.hpp>
 
 namespace bahdanau {
+
+static_assert(TrainingData<Corpus, Batch>);
 
 /// Trains a model on a corpus, or on other data that model TrainingData (train/trainable.hpp).
 template <class Model, class Optimizer = Adam>

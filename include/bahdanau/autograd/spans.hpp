@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <bahdanau/autograd/tape.hpp>
+#include <bahdanau/core/device.hpp>
 
 namespace bahdanau {
 
@@ -72,6 +73,15 @@ class Spans {
     const Index *query_of_pair, *key_of_pair;  // [pairs]; for `gather_rows`
     std::size_t queries, pairs;
     std::size_t keys;  // rows that there must be at least
+
+    /// The first key and the first pair of a query, and how many of both it has.
+    struct Span {
+      std::size_t key, pair, count;
+    };
+    BAHDANAU_HOST_DEVICE Span span(std::size_t query) const {
+      return {static_cast<std::size_t>(key_begin[query]), static_cast<std::size_t>(offset[query]),
+              static_cast<std::size_t>(length[query])};
+    }
   };
 
   const View& view() const { return view_; }

@@ -23,9 +23,7 @@ struct SpanDotRow {
   T scale;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     for (std::size_t i = 0; i < n; ++i) {
       const T dot = lanes.sum(cols, pointwise::Times{}, query + r * cols, keys + (begin + i) * cols);
       if (lanes.owns(0)) out[first + i] = std::fma(scale, dot, empty ? T(0) : out[first + i]);
@@ -44,9 +42,7 @@ struct SpanSumRow {
   T scale;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     if (empty && n > 0)
       lanes.map(cols, pointwise::Times{}, Store<T>{out + r * cols}, rows + begin * cols,
                 scale * weight[first]);
@@ -66,9 +62,7 @@ struct SpanSpreadRow {
   T scale;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     for (std::size_t i = 0; i < n; ++i)
       lanes.map(cols, pointwise::Times{}, AddShared<T>{out + (begin + i) * cols}, query + r * cols,
                 scale * weight[first + i]);

@@ -9,6 +9,8 @@
 
 #include <utf8proc.h>
 
+#include <bahdanau/core/digits.hpp>
+
 namespace bahdanau::detail {
 
 /// Calls `visit(value, bytes)` for each code point; a byte that is not UTF-8 has the value -1.
@@ -32,9 +34,7 @@ inline std::string visible(std::string_view token) {
     const bool reorders = (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
     const bool breaks = (value >= 0x80 && value < 0xA0) || value == 0x2028 || value == 0x2029;
     if ((value >= 0 && value < 0x20) || value == 0x7F) {
-      constexpr std::string_view digits = "0123456789abcdef";
-      result.append("\\x").append({digits[static_cast<std::size_t>(value) >> 4U]});
-      result.append({digits[static_cast<std::size_t>(value) & 15U]});
+      result.append("\\x").append(hex_byte(static_cast<unsigned>(value)));
     } else if (value < 0 || reorders || breaks || value == 0xFFFE || value == 0xFFFF) {
       result.append("\xEF\xBF\xBD");
     } else {

@@ -2,7 +2,7 @@
 """Makes a model file of weights from PyTorch: attaches the vocabularies, and says what the tensors are.
 
 Plain Python, no packages. WEIGHTS is what safetensors.torch.save_file(model.state_dict(), path) wrote; SOURCE and TARGET
-are the vocabularies, index = row of the embedding: a JSON array of tokens, or a text file with a token a line. d2l has
+are the vocabularies, index = row of the embedding: a JSON array of tokens, or a text file with one token per line. d2l has
 them as `data.src_vocab.idx_to_token` and `data.tgt_vocab.idx_to_token`. Sizes, cell, score and encoder are read off the
 tensors. Where <unk> <pad> <bos> <eos> are not the first four tokens, as d2l sorts them, they are moved there, and the
 rows of the embeddings and of the output layer with them.
@@ -55,7 +55,7 @@ def read_vocabulary(path):
     except ValueError:
         tokens = text.splitlines()
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-        fail(path, "a JSON array of tokens, or a token a line", "something else")
+        fail(path, "a JSON array of tokens, or one token per line", "something else")
     missing = [token for token in RESERVED if token not in tokens]
     if missing:
         fail(path, "the tokens " + " ".join(RESERVED), "none of " + " ".join(missing))

@@ -5,5 +5,3 @@
   s|^#pragma once|/// \\file|
 }
 /^ +[^/"]*[;,] +\/\/ / s|([;,]) +// |\1  ///< |
-# Member functions that are defined in another header than their class: Doxygen cannot match them with constraints.
-/^template <class C, class S, class B, class E>$/,/^(\}|const \{.*\})$/ s|.*||

@@ -39,7 +39,7 @@ int main() {
       .schedule = {.warm_up = 10, .patience = 2, .decay = 0.5},
       .label_smoothing = 0.1,
       .patience = 5,       // epochs without a better validation loss before it stops
-      .min_delta = 0.001,  // nats a token by more than which a better one must be lower
+      .min_delta = 0.001,  // nats per token by more than which a better one must be lower
       .progress = bd::Progress::silent,
       .checkpoint = "training.checkpoint",  // written at most once a second; resumed to the same bits
       .resume = true,
@@ -57,7 +57,7 @@ int main() {
   const bd::EpochReport& best = report.epochs[report.best_epoch - 1];
   std::fprintf(stderr, "best epoch %d: perplexity %.1f, %.0f tokens/s\n", static_cast<int>(best.epoch),
                bd::perplexity(best.validation->nats_per_token()), best.tokens_per_second());
-  bd::plot::curve("loss.svg", std::vector{training_loss, validation_loss}, {.y_label = "nats a token"});
+  bd::plot::curve("loss.svg", std::vector{training_loss, validation_loss}, {.y_label = "nats per token"});
   std::cout << report.epochs.size() << " epochs\n";
 
   bd::Training steps(model, bd::Sgd{.rate = 0.1, .momentum = 0.9}, {.clip = 1});

@@ -54,7 +54,7 @@ int main() try {
   Model model({.embed = 16, .hidden = 16, .layers = 1}, words, /*seed=*/1);
   bd::Training training(model, bd::Adam{.rate = 0.01}, {.clip = 1});
   const double before = training.loss(batch).nats_per_token();
-  std::printf("     loss before training: %.5f nats a token\n", before);
+  std::printf("     loss before training: %.5f nats per token\n", before);
   expect(std::abs(before - 2.29491) < 0.001, "the first weights give the loss that they gave elsewhere");
   double after = before;
   for (int step = 0; step < 150; ++step) {
@@ -62,7 +62,7 @@ int main() try {
     training.backward();
     training.step();
   }
-  std::printf("     loss after 150 steps: %.5f nats a token\n", after);
+  std::printf("     loss after 150 steps: %.5f nats per token\n", after);
   expect(after < 0.05, "the model learns");
 
   for (std::size_t i = 0; i < english.size(); ++i)

@@ -12,7 +12,7 @@ NOISY = 0.1  # a spread above this is marked
 class Row:
     case: object
     unit: str
-    pairs: dict  # name -> [(ours, theirs)], one a round
+    pairs: dict  # name -> [(ours, theirs)], one per round
     less_is_better: bool
     notes: dict = dataclasses.field(default_factory=dict)  # name -> the peer's settings
 

@@ -35,7 +35,7 @@ def gpu_sentence(names):
 
 
 def thrust_report(bench):
-    """-> text: target tokens a second, one row a size"""
+    """-> text: target tokens a second, one row per size"""
     names = contestants(bench.build)
     if not names:
         raise SystemExit("no program of the Thrust backend was built: Thrust's headers, OpenMP or TBB are missing")

@@ -1,5 +1,5 @@
-// What our program can be asked to do with each model. One source file a model, so that they compile side by
-// side.
+// What our program can be asked to do with each model. One source file per model, so that they compile side
+// by side.
 #pragma once
 
 #include <memory>

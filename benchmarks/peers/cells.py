@@ -50,7 +50,7 @@ class Lstm(LayersOfNn, nn.LSTM):
 
 
 class WrittenOut:
-    """Steps of a few operations: products with embeddings leave the loop; a state is a list, one item a layer."""
+    """Steps of a few operations: products with embeddings leave the loop; a state is a list, one item per layer."""
 
     def named(self, suffix):
         """-> W_ih, W_hh, b_ih + b_hh"""

@@ -91,7 +91,7 @@ class AttendThenStep(Decoder):
 class InputFeeding(Decoder):
     """Luong's: the cells read [a ; embedded]; the query is s, the state after the step; a = tanh(W_c [context ; s])."""
 
-    cells = CELLS | {"lstm": LstmWrittenOut}  # faster than nn.LSTM with one step a call
+    cells = CELLS | {"lstm": LstmWrittenOut}  # faster than nn.LSTM with one step per call
 
     def __init__(self, config, vocabulary, keys_once):
         super().__init__(config, vocabulary, keys_once, config["hidden"])

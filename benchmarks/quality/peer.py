@@ -1,6 +1,6 @@
 """The same model in PyTorch, as one would write it there to be fast.
 
-The encoder runs over packed sentences, the keys are projected once a batch, the dense layer sees all steps at once and
+The encoder runs over packed sentences, the keys are projected once per batch, the dense layer sees all steps at once and
 no padding. Parameters have the names and layouts of the library's model file, so that weights go both ways.
 """
 

@@ -35,7 +35,7 @@ struct Bilinear {
     return linear(keys, (*keys.tape)[weights.W]);
   }
 
-  // At every step: q · W k. query [queries, query], prepared [keys, query] to one number a pair [pairs].
+  // At every step: q · W k. query [queries, query], prepared [keys, query] to one number per pair [pairs].
   // `spans` says which keys each query meets, so there is no padding, and no mask to forget.
   template <bd::Backend B>
   static bd::Variable<B> scores(const Weights&, const bd::Variable<B>& query, const bd::Variable<B>& prepared,
@@ -54,7 +54,7 @@ struct TanhCell {
   // weight_ih, weight_hh, bias_ih and bias_hh, as PyTorch names them. Any struct with the two _ih will do.
   using Weights = bd::RecurrentWeights;
 
-  // Called for every layer and direction. One block of `hidden` rows; a GRU has three, one a gate.
+  // Called for every layer and direction. One block of `hidden` rows; a GRU has three, one per gate.
   static Weights declare(bd::Scope scope, std::size_t inputs, std::size_t hidden) {
     return Weights::declare(scope, 1, inputs, hidden);
   }
@@ -142,7 +142,7 @@ bool try_out() {
 
 int main() {
   std::puts("Policies of one's own learn to write a sentence backwards:\n");
-  std::printf("%-32s%10s   %s\n", "", "error of", "nats a token after this many steps:");
+  std::printf("%-32s%10s   %s\n", "", "error of", "nats per token after this many steps:");
   std::printf("%-5s %-9s %-15s %10s%8d%8d%8d%8d%8d\n", "cell", "score", "encoder", "gradient", 0, 50, 100,
               150, 200);
   bool well = try_out<TanhCell, Bilinear>();

@@ -234,7 +234,7 @@ void add_train(CLI::App& app) {
       ->needs("--validation")
       ->group("Training");
   number(c, "--min-delta", o.trainer.min_delta,
-         "A validation loss is better only if it fell by more than this, in nats a token",
+         "A validation loss is better only if it fell by more than this, in nats per token",
          real("a number of at least 0", [](double x) { return x >= 0; }))
       ->needs("--validation")
       ->group("Training");

@@ -26,11 +26,12 @@ using ArchitectureOf =
 
 }  // namespace detail
 
-/// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `Lstm`; `Score`: `Additive`, `ScaledDot`;
-/// `Backend`: `Xtensor<T>`, `Thrust<T>`. What follows, in any order: an encoder (`Unidirectional`,
-/// `Bidirectional`), a decoder (`AttendThenStep`, `StepThenAttend`, `InputFeeding`) and a readout
-/// (`LinearReadout`, `ConcatReadout`, `TanhReadout`, `DeepOutput<width>`), of which the first ones are d2l's
-/// and the defaults. Or types of one's own that model the concepts of the same names.
+/// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `GruResetBefore`, `Lstm`; `Score`:
+/// `Additive`, `ScaledDot`, `Dot`, `General`; `Backend`: `Xtensor<T>`, `Thrust<T>`. What follows, in any
+/// order: an encoder (`Unidirectional`, `Bidirectional`), a decoder (`AttendThenStep`, `StepThenAttend`,
+/// `InputFeeding`) and a readout (`LinearReadout`, `ConcatReadout`, `TanhReadout`, `DeepOutput<width>`), of
+/// which the first ones are d2l's and the defaults. Or types of one's own that model the concepts of the same
+/// names.
 ///
 /// A const model may be used from many threads at once.
 template <class Cell, class Score, class Backend, class... Others>

@@ -499,7 +499,7 @@ TEST_CASE("a loop without steps, rows, pairs or states is an error", "[loop][err
     CHECK(message_of([&] { Loop<B>(tape, rows); }) ==
           "Loop: expected at least one step with at least one row, got none");
   CHECK(message_of([&] { Loop<B>(tape, two, one); }) ==
-        "Loop: expected numbers of pairs, one a step: 2, got 1");
+        "Loop: expected numbers of pairs, one per step: 2, got 1");
   Loop<B> loop(tape, two);
   const V h = loop.carry(tape.leaf({2, 2}, normal(4, 1)));
   CHECK(message_of([&] { loop.carry_on(0, h); }) == "Loop::carry_on: expected a step() before it, got none");

@@ -218,9 +218,9 @@ TEST_CASE("operations over spans refuse what does not fit them", "[ops][error]")
   CHECK_THROWS_MATCHES(span_dot(f.a({2, 4}), f.a({5, 3}), view), Error,
                        Message("span_dot: expected keys of width 4, got 3"));
   CHECK_THROWS_MATCHES(span_sum(f.a({4}), f.a({5, 3}), view), Error,
-                       Message("span_sum: expected weights, one a pair: 5, got 4"));
+                       Message("span_sum: expected weights, one per pair: 5, got 4"));
   CHECK_THROWS_MATCHES(softmax(f.a({6}), view), Error,
-                       Message("softmax: expected scores, one a pair: 5, got 6"));
+                       Message("softmax: expected scores, one per pair: 5, got 6"));
   CHECK_THROWS_MATCHES(additive_scores(f.a({2, 4}), f.a({5, 3}), f.a({4}), view), Error,
                        Message("additive_scores: expected keys of width 4, got 3"));
   CHECK_THROWS_MATCHES(additive_scores(f.a({1, 4}), f.a({5, 4}), f.a({4}), view), Error,

@@ -25,8 +25,10 @@ TEST_CASE("a product passes the gradient check", "[ops][gradient]") {
 TEST_CASE("a batched product passes the gradient check, transposed or not", "[ops][gradient]") {
   const Function plain = [](DoubleTape&, Inputs in) { return batched_matmul(in[0], in[1]); };
   CHECK(gradient_error(plain, {{2, 3, 4}, {2, 4, 5}}) <= gradient_tolerance);
-  const Function turned = [](DoubleTape&, Inputs in) { return batched_matmul(in[0], in[1], Transpose::yes); };
-  CHECK(gradient_error(turned, {{2, 3, 4}, {2, 5, 4}}) <= gradient_tolerance);
+  const Function transposed = [](DoubleTape&, Inputs in) {
+    return batched_matmul(in[0], in[1], Transpose::yes);
+  };
+  CHECK(gradient_error(transposed, {{2, 3, 4}, {2, 5, 4}}) <= gradient_tolerance);
 }
 
 TEST_CASE("a linear map passes the gradient check, with and without a bias", "[ops][gradient]") {

@@ -72,8 +72,8 @@ TEST_CASE("in a new process: the first product sets one thread", "[.][blas_first
   multiply_once();
   CHECK(openblas_get_num_threads() == 1);
   CHECK(message_of([] { blas::keep_threads(); }) ==
-        "blas::keep_threads: expected a call before the first product, got one after it; call it first of "
-        "all, in main");
+        "blas::keep_threads: expected a call before OpenBLAS was set to one thread, got one after it; call "
+        "it first of all, in main");
 }
 
 TEST_CASE("in a new process: threads are kept where the program asks for it", "[.][blas_keep_threads]") {

@@ -1,5 +1,5 @@
-// error: bahdanau: an Attention needs a score and a backend; use Additive or ScaledDot (score/score.hpp),
-// and Xtensor<float> or Xtensor<double>
+// error: bahdanau: an Attention needs a score and a backend; use Additive, ScaledDot, Dot or General
+// (score/score.hpp), and Xtensor<float> or Xtensor<double>
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

@@ -1,5 +1,5 @@
 // error: bahdanau: this score (ScaledDot, say) needs keys as wide as queries, but a Bidirectional encoder
-// makes keys twice as wide; use Additive, or a Unidirectional encoder
+// makes keys twice as wide; use Additive or General, or a Unidirectional encoder
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

@@ -1,5 +1,5 @@
-// error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, Lstm, or a struct that
-// models bahdanau::Cell (cell/cell.hpp)
+// error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, or a
+// struct that models bahdanau::Cell (cell/cell.hpp)
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

@@ -1,5 +1,5 @@
-// error: bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, or a
-// struct that models bahdanau::Score (score/score.hpp)
+// error: bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, Dot,
+// General, or a struct that models bahdanau::Score (score/score.hpp)
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

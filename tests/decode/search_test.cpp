@@ -279,7 +279,7 @@ TEST_CASE("a long source does not make a translation endless", "[decode][length]
 TEST_CASE("the tree of hypotheses gives up attention that nobody can ask for", "[decode][memory]") {
   bd::detail::HypothesisTree<float> tree;
   const std::vector<float> weights(3000, 0.5F);
-  // Three rows a step; all continue row 1, so that rows 0 and 2 of every step but the last are dead.
+  // Three rows per step; all continue row 1, so that rows 0 and 2 of every step but the last are dead.
   for (int step = 0; step < 100; ++step) {
     tree.begin_step();
     for (std::size_t row = 0; row < 3; ++row)  // of different lengths, to tell them apart

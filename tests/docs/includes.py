@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes run one way: a header includes headers of its own room, and of those above it in the README's list alone.
+"""Includes run one way: a header includes only its own room and the rooms above it in the README's list.
 
     includes.py ROOT
 """
@@ -29,7 +29,7 @@ def main(root):
             continue
         for target in re.findall(r"#include <bahdanau/([^>]+)>", header.read_text()):
             if rank[room_of(target)] > rank[room_of(name)] and name not in KEPT:
-                wrong.append(f"{name} includes {target}, which is above it")
+                wrong.append(f"{name} includes {target}, which is below it in the list")
     # The README's list is the same.
     listed = re.findall(r"^  (\w+(?:\.hpp|/)) ", (pathlib.Path(root) / "README.md").read_text(), re.M)
     ours = [room if room.endswith(".hpp") else room + "/" for room in ROOMS if room != "bahdanau.hpp"]

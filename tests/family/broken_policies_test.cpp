@@ -105,7 +105,8 @@ std::string said(Mistake which) {
 TEST_CASE("an encoder that breaks its contract is told so", "[policies][error]") {
   using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, B, BrokenEncoder>;
   CHECK(said<Model>(Mistake::packing) == "loss: expected sentences in the encoder's packing: 4, got 0");
-  CHECK(said<Model>(Mistake::layer) == "loss: expected first states from the encoder, one a layer: 2, got 1");
+  CHECK(said<Model>(Mistake::layer) ==
+        "loss: expected first states from the encoder, one per layer: 2, got 1");
   CHECK(said<Model>(Mistake::rows) == "loss: expected first states [4, 5] from the encoder, got [1, 5]");
   CHECK(said<Model>(Mistake::narrow_values) == "loss: expected values of width 6, got 3");
 }

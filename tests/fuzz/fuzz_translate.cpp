@@ -1,5 +1,5 @@
 // Any bytes as sentences and any options of a search, for two small models: words and characters.
-// The first bytes choose the options, the rest are sentences, one a line.
+// The first bytes choose the options, the rest are sentences, one per line.
 #include <algorithm>
 #include <chrono>
 #include <limits>

@@ -48,6 +48,10 @@ void replace(std::string& text, const std::string& what, const std::string& with
   text.replace(text.find(what), what.size(), with);
 }
 
+// What a file does not say is what a model has by default: a description is read without the policies.
+static_assert(bd::ModelDescription::usual_decoder == bd::AttendThenStep::name);
+static_assert(bd::ModelDescription::usual_readout == bd::LinearReadout::name);
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("a saved model comes back the same", "[io][model]", TEST_BACKENDS) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what sacrebleu says about the files in data/, so that the C++ tests can ask for the same numbers without it.
 
-Every data/hypotheses_NAME.txt is scored against data/references_NAME.txt, a sentence a line, tokens between spaces, as
+Every data/hypotheses_NAME.txt is scored against data/references_NAME.txt, one sentence per line, tokens between spaces, as
 tokenised text with one reference: corpus BLEU-4 with sacrebleu, and the mean of d2l's sentence BLEU, worked out here
 from its formula with Python's counters.
 

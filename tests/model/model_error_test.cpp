@@ -45,14 +45,14 @@ TEST_CASE("a valid length of 0 or beyond the row is refused", "[model][error]") 
   CHECK(message_of([&] { model.encode(source); }) ==
         "encode, row 1: expected a valid length from 1 to 3, got 4");
   source.lengths.pop_back();
-  CHECK(message_of([&] { model.encode(source); }) == "encode: expected valid lengths, one a row: 2, got 1");
+  CHECK(message_of([&] { model.encode(source); }) == "encode: expected valid lengths, one per row: 2, got 1");
   CHECK(message_of([&] { model.encode(rows({})); }) == "encode: expected at least one sentence, got none");
 }
 
 TEST_CASE("a batch with different numbers of rows is refused", "[model][error]") {
   const Model model = small();
   const bd::Batch batch{rows({{4, 3}, {5, 3}}), rows({{4, 3}})};
-  const std::string expected = "batch: expected target rows, one a source row: 2, got 1";
+  const std::string expected = "batch: expected target rows, one per source row: 2, got 1";
   CHECK(message_of([&] { model.forward(batch); }) == expected);
   Model trained = small();
   bd::Training training(trained);
@@ -110,17 +110,18 @@ TEST_CASE("attention alone refuses what does not fit", "[attention][error]") {
   CHECK(message_of([&] { attention(array(2, 1, 5), array(2, 3, 5), values, two); }) ==
         "Attention: expected keys of width 6, got 5");
   CHECK(message_of([&] { attention(array(2, 1, 5), keys, array(2, 2, 4), two); }) ==
-        "Attention: expected values, one a key: 3, got 2");
+        "Attention: expected values, one per key: 3, got 2");
   const std::vector<bd::Index> beyond{3, 4}, zero{3, 0}, one{3};
   CHECK(message_of([&] { attention(array(2, 1, 5), keys, values, beyond); }) ==
         "Attention, sentence 1: expected a valid length from 1 to 3, got 4");
   CHECK(message_of([&] { attention(array(2, 1, 5), keys, values, zero); }) ==
         "Attention, sentence 1: expected a valid length from 1 to 3, got 0");
   CHECK(message_of([&] { attention(array(2, 1, 5), keys, values, one); }) ==
-        "Attention: expected valid lengths, one a sentence: 2, got 1");
+        "Attention: expected valid lengths, one per sentence: 2, got 1");
   CHECK(message_of(
             [] { bd::Attention<bd::ScaledDot, bd::test::TestBackend<float>>({.query = 5, .key = 6}); }) ==
-        "ScaledDot: expected keys of width 5, got 6; use Additive for queries and keys of different widths");
+        "ScaledDot: expected keys of width 5, got 6; use General or Additive for queries and keys of "
+        "different widths");
 }
 
 TEST_CASE("a state of a model of other sizes is refused", "[model][error]") {

@@ -110,27 +110,27 @@ TEST_CASE("everything in a heatmap is inside its page", "[plot][heatmap]") {
     for (const Element& text : elements(svg, "text")) {
       const double length = bahdanau::detail::ems_of(text.text) * text.number("font-size");
       const bool ends = text.attributes.contains("text-anchor") && text.attributes.at("text-anchor") == "end";
-      const bool turned = text.attributes.contains("transform");
+      const bool rotated = text.attributes.contains("transform");
       CHECK(text.number("x") - (ends ? length : 0) > 0);
-      CHECK(text.number("x") + (ends ? 0 : turned ? length * std::sqrt(0.5) : length / 2) < width);
-      CHECK(text.number("y") - (turned ? length * std::sqrt(0.5) : 0) - text.number("font-size") / 2 > 0);
+      CHECK(text.number("x") + (ends ? 0 : rotated ? length * std::sqrt(0.5) : length / 2) < width);
+      CHECK(text.number("y") - (rotated ? length * std::sqrt(0.5) : 0) - text.number("font-size") / 2 > 0);
       CHECK(text.number("y") < height);
     }
   }
 }
 
-TEST_CASE("column labels are turned when a word is wider than a cell", "[plot][heatmap]") {
-  auto turned = [](const Translation& example) {
+TEST_CASE("column labels are rotated when a word is wider than a cell", "[plot][heatmap]") {
+  auto rotated = [](const Translation& example) {
     std::map<std::string, bool> result;
     for (const Element& text : elements(heatmap_svg(example), "text")) {
       result[text.text] = text.attributes.contains("transform");
     }
     return result;
   };
-  auto words = turned(attention_example({"a", "translation", "<eos>"}, {"x"}));
+  auto words = rotated(attention_example({"a", "translation", "<eos>"}, {"x"}));
   CHECK(words.at("a"));
   CHECK(words.at("translation"));
-  auto characters = turned(attention_example({"北", "京", "<eos>"}, {"x"}));
+  auto characters = rotated(attention_example({"北", "京", "<eos>"}, {"x"}));
   CHECK_FALSE(characters.at("北"));
   CHECK(characters.at("<eos>"));
 }

@@ -123,12 +123,12 @@ TEST_CASE("attention refuses lengths and batches that do not fit", "[attention][
   CHECK_THROWS_MATCHES(attention(queries, keys, keys, Lengths{-1, 1, 5}), Error,
                        Message("Attention, sentence 0: expected a valid length from 1 to 5, got -1"));
   CHECK_THROWS_MATCHES(attention(queries, keys, keys, Lengths{5, 1}), Error,
-                       Message("Attention: expected valid lengths, one a sentence: 3, got 2"));
+                       Message("Attention: expected valid lengths, one per sentence: 3, got 2"));
   const Array<double, 3> fewer({2, steps, width}, 0.0), shorter({batch, 4, width}, 0.0);
   CHECK_THROWS_MATCHES(attention(queries, fewer, fewer, valid), Error,
                        Message("Attention: expected keys for sentences: 3, got 2"));
   CHECK_THROWS_MATCHES(attention(queries, keys, fewer, valid), Error,
                        Message("Attention: expected values for sentences: 3, got 2"));
   CHECK_THROWS_MATCHES(attention(queries, keys, shorter, valid), Error,
-                       Message("Attention: expected values, one a key: 5, got 4"));
+                       Message("Attention: expected values, one per key: 5, got 4"));
 }

@@ -40,6 +40,6 @@ TEST_CASE("the scaled dot product refuses keys that are not as wide as queries",
   using ScaledDotAttention = Attention<ScaledDot, Double>;
   CHECK_THROWS_MATCHES(
       ScaledDotAttention({.query = 3, .key = 4}), Error,
-      Message("ScaledDot: expected keys of width 3, got 4; use Additive for queries and keys "
+      Message("ScaledDot: expected keys of width 3, got 4; use General or Additive for queries and keys "
               "of different widths"));
 }

@@ -114,7 +114,9 @@ TEST_CASE("a checkpoint of other settings or data is refused", "[train][checkpoi
         message_of([&] { bd::Trainer(model, bd::Adam{.rate = 0.01}, o).fit(corpus()); });
     return message.starts_with(path.string()) ? "FILE" + message.substr(path.string().size()) : message;
   };
-  const std::string hint = "; resume with the same settings and data, or start anew without --resume";
+  const std::string hint =
+      "; resume with the same settings and data, or start anew with resume = false (the tool: without "
+      "--resume)";
   CHECK(resumed([](auto& o) { o.batch = 20; }) ==
         "FILE: expected batch 10, as when the checkpoint was made, got 20" + hint);
   CHECK(resumed([](auto& o) { o.clip = 2; }) ==
@@ -271,7 +273,7 @@ TEST_CASE("a checkpoint of another format is refused, and one of version 0.1 is 
   CHECK(said("\"bahdanau-checkpoint/1\"") ==
         ": expected a checkpoint of format \"bahdanau-checkpoint/2\", got \"bahdanau-checkpoint/1\", of "
         "version 0.1; its random numbers were others: finish that training with version 0.1, or start anew "
-        "without --resume");
+        "with resume = false (the tool: without --resume)");
   CHECK(said("\"bahdanau/1\"").starts_with(": expected a checkpoint of format "));
 }
 

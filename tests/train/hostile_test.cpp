@@ -104,7 +104,9 @@ TEST_CASE("a checkpoint with an impossible schedule is refused", "[train][checkp
 
 TEST_CASE("settings in a checkpoint cannot garble or flood the message", "[train][checkpoint][hostile]") {
   Edited checkpoint;
-  const std::string hint = "; resume with the same settings and data, or start anew without --resume";
+  const std::string hint =
+      "; resume with the same settings and data, or start anew with resume = false (the tool: without "
+      "--resume)";
   CHECK(checkpoint.said("\"batch\":\"2\"", "\"batch\":\"\\u001b[31m" + std::string(1000, 'a') + "\"") ==
         ": expected batch \\x1b[31m" + std::string(75, 'a') + "..., as when the checkpoint was made, got 2" +
             hint);

@@ -36,7 +36,7 @@ class Cells {
 
 /// As part `rnn` of a module.
 std::shared_ptr<Cells> add_encoder_cells(torch::nn::Module& parent, const Config& config);
-/// The same; written_out: an LSTM of a few operations, faster than nn's with one step a call.
+/// The same; written_out: an LSTM of a few operations, faster than nn's with one step per call.
 std::shared_ptr<Cells> add_decoder_cells(torch::nn::Module& parent, const Config& config, std::int64_t inputs,
                                          bool written_out);
 

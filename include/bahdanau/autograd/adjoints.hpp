@@ -1,4 +1,5 @@
 // The adjoints of a pass, in the order of its operations: closures in an arena.
+// They capture handles alone, so that forgetting them is a reset of the arena.
 #pragma once
 
 #include <cstddef>

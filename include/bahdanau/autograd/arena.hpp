@@ -25,10 +25,10 @@ class Arena {
  public:
   using Element = typename Storage::value_type;
 
-  /// Uninitialised room for n elements, starting on a 64-byte boundary of its chunk.
+  /// Uninitialised memory for n elements, starting on a 64-byte boundary of its chunk.
   Element* allocate(std::size_t n) { return allocate_next(whole_lines<Element>(n)); }
 
-  /// The same without a gap behind what was allocated last, if the chunk has room.
+  /// The same without a gap behind what was allocated last, if they fit into the chunk.
   Element* allocate_next(std::size_t needed) {
     while (current_ < chunks_.size() && chunks_[current_].size() - used_ < needed) {
       filled_ += used_;

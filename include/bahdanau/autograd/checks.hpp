@@ -30,7 +30,7 @@ class TapeChecks {
       if (!v.has_gradient()) continue;
       entry.arguments.push_back(v.array);
       if (arrays.was_taken(v))  // what it has put there
-        entry.values.push_back(sum_of(v));
+        entry.values.push_back(checksum(v));
     }
     for (const auto& v : operation.results)
       if ((*v).has_gradient()) {
@@ -38,7 +38,7 @@ class TapeChecks {
         results_.add((*v).array);
       }
     for (const auto& v : operation.values)
-      if ((*v).value != nullptr) entry.values.push_back(sum_of(*v));
+      if ((*v).value != nullptr) entry.values.push_back(checksum(*v));
     entries_.resize(number);
     entries_.push_back(std::move(entry));
   }
@@ -66,8 +66,8 @@ class TapeChecks {
     playing_ = true;
     current_ = number;
     filled_.clear();
-    for (const Sum& sum : entries_[number].values)
-      if (sum.hash != hash(sum.data, sum.size))
+    for (const Checksum& recorded : entries_[number].values)
+      if (recorded.hash != hash(recorded.data, recorded.size))
         fail(entries_[number].name, "the values that its adjoint needs", "others",
              "somebody has written over them since");
   }
@@ -112,7 +112,7 @@ class TapeChecks {
     }
     bool has(ArrayId id) const { return id < in.size() && in[id] != 0; }
   };
-  struct Sum {
+  struct Checksum {
     const Scalar* data;
     std::size_t size;
     std::uint64_t hash;
@@ -120,13 +120,13 @@ class TapeChecks {
   struct Entry {
     std::string name;
     std::vector<ArrayId> arguments, results;
-    std::vector<Sum> values;
+    std::vector<Checksum> values;
   };
 
   static bool contains(const std::vector<ArrayId>& list, ArrayId id) {
     return std::find(list.begin(), list.end(), id) != list.end();
   }
-  Sum sum_of(const Variable<B>& v) { return {v.value, v.size(), hash(v.value, v.size())}; }
+  Checksum checksum(const Variable<B>& v) { return {v.value, v.size(), hash(v.value, v.size())}; }
   std::uint64_t hash(const Scalar* data, std::size_t n) {
     host_.resize(n);
     B::download(data, n, host_.data());

@@ -1,4 +1,5 @@
 // What an adjoint sees of gradients: that of its results to read, those of its arguments to add to.
+// The tape hands it to every adjoint that it plays; on a checked tape it also sees to the rules.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // Row numbers and token ids on the device, which live as long as a tape's arrays.
+// Lists can be staged, so that several reach the device in one copy.
 #pragma once
 
 #include <cstddef>

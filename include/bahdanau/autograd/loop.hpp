@@ -25,8 +25,8 @@ namespace bahdanau {
 ///     const Variable<B> all = loop.all(0);      // [rows[0] + rows[1] + ..., width]
 ///
 /// Nothing else is asked of what runs inside: any operation may make any array. What each step makes in the
-/// same order and of the same kind (one row a row, or one a pair) lies together; what differs works, and is
-/// slower.
+/// same order and of the same kind (one row per row of the step, or one per pair) lies together; what differs
+/// works, and is slower.
 template <Backend B>
 class Loop {
  public:
@@ -36,7 +36,7 @@ class Loop {
       : tape_(&tape) {
     if (rows.empty() || rows[0] == 0) fail("Loop", "at least one step with at least one row", "none");
     if (!pairs.empty())
-      detail::require_equal("Loop", "numbers of pairs, one a step:", rows.size(), pairs.size());
+      detail::require_equal("Loop", "numbers of pairs, one per step:", rows.size(), pairs.size());
     tape.memory_.loops.begin(rows, pairs, state_rows);
     loop_ = tape.memory_.loops.running();
   }
@@ -114,7 +114,7 @@ class Loop {
   /// each step does, are not copied.
   Variable<B> all(std::span<const Variable<B>> parts) {
     end();
-    detail::require_equal("Loop::all", "arrays, one a step:", loop_->rows.steps(), parts.size());
+    detail::require_equal("Loop::all", "arrays, one per step:", loop_->rows.steps(), parts.size());
     if (!lie_together(parts)) return concat_rows<B>(parts);
     const Variable<B>& first = parts[0];
     std::size_t rows = 0;

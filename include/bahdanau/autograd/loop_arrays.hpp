@@ -56,7 +56,7 @@ struct LoopRecord {
   /// The k-th array of each step.
   struct Made {
     std::uint32_t slot = no_slot;
-    bool pairs = false;     // one row a pair
+    bool pairs = false;     // one row per pair
     std::size_t width = 0;  // of a row
   };
   /// A state that goes from step to step.

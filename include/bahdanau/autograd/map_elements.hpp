@@ -1,4 +1,5 @@
 // A pointwise functor over whole arrays, on any backend.
+// Arrays are cut into rows of a fixed length, so that a device has rows to spread.
 #pragma once
 
 #include <cstddef>

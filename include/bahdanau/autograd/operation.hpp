@@ -1,4 +1,5 @@
 // What an operation says when it is recorded: its name, and which arrays it reads and makes.
+// `Tape::record` takes it together with the adjoint.
 #pragma once
 
 #include <initializer_list>

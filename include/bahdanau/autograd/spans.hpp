@@ -10,11 +10,12 @@
 #include <vector>
 
 #include <bahdanau/autograd/tape.hpp>
+#include <bahdanau/core/device.hpp>
 
 namespace bahdanau {
 
 /// Query r meets keys key_begin[r], ..., key_begin[r] + length[r] - 1; these pairs are numbered
-/// offset[r], offset[r] + 1, ... so that a score or a weight a pair is a flat array [pairs].
+/// offset[r], offset[r] + 1, ... so that one score or weight per pair is a flat array [pairs].
 ///
 /// Several queries may meet the same keys. The arrays are on a tape; a `prefix` shares them.
 template <Backend B>
@@ -72,6 +73,15 @@ class Spans {
     const Index *query_of_pair, *key_of_pair;  // [pairs]; for `gather_rows`
     std::size_t queries, pairs;
     std::size_t keys;  // rows that there must be at least
+
+    /// The first key and the first pair of a query, and how many of both it has.
+    struct Span {
+      std::size_t key, pair, count;
+    };
+    BAHDANAU_HOST_DEVICE Span span(std::size_t query) const {
+      return {static_cast<std::size_t>(key_begin[query]), static_cast<std::size_t>(offset[query]),
+              static_cast<std::size_t>(length[query])};
+    }
   };
 
   const View& view() const { return view_; }

@@ -27,7 +27,7 @@ class Workspace {
     used_ = 0;
   }
 
-  /// Room for n elements until the phase ends, starting on a 64-byte boundary if the memory does; null if
+  /// Memory for n elements until the phase ends, starting on a 64-byte boundary if the memory does; null if
   /// there is not as much left. Threads may ask at the same time.
   T* take(std::size_t n) {
     const std::lock_guard lock(mutex_);
@@ -54,7 +54,7 @@ class Workspace {
   std::mutex mutex_;
 };
 
-/// Numbers in a workspace if it has room for them, else in memory of their own, which is kept.
+/// Numbers in a workspace where they fit, else in memory of their own, which is kept.
 template <class Storage>
 class WorkspaceNumbers {
  public:

@@ -10,7 +10,7 @@
 
 namespace bahdanau {
 
-/// Stands for any backend in `Cell`, `Score` and `Encoder`.
+/// Stands for any backend in the concepts `Cell`, `Score`, `Encoder`, `Decoder` and `Readout`.
 struct AnyBackend {
   using Scalar = double;
   static constexpr std::string_view name = "AnyBackend";

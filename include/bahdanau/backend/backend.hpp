@@ -33,15 +33,16 @@ struct AnyTable {
 /// Where arrays live and how a kernel is launched. Models: `Xtensor<T>`, `Thrust<T>`.
 ///
 /// 1. `Scalar` is `float` or `double`; `name` says which backend it is in messages.
-/// 2. `Storage<U>` owns elements of type `U` on the device: constructible from a count, `data()`, `size()`.
-///    All other functions take plain device pointers.
+/// 2. `Storage<U>` owns elements of type `U` on the device: default-constructible, constructible from a
+///    count, copyable, movable; `value_type`, `data()`, `size()`. All other functions take plain device
+///    pointers.
 /// 3. `upload` and `download` copy between host and device; `copy` and `fill` work on the device.
 /// 4. `gemm` computes `C = alpha op(A) op(B) + beta C` for row-major matrices with row strides;
 ///    `gemm_batched` does so for `count` triples a fixed stride apart; `add_product_of_rows(m, n, k, a, lda,
 ///    b, ldb, rows, c, ldc)` computes `C += Aᵀ B'`, where row p of B' is row `rows[p]` of B.
 /// 5. `for_rows(rows, kernel)` calls `kernel(lanes, row)` once for each row, in any order. Inside a row,
 ///    `lanes.map(n, f, outputs..., inputs...)` applies a pointwise functor to n columns: an output is a
-///    `Store`, `Add` or `AddShared`, an input a pointer (one value a column) or a scalar (one for all);
+///    `Store`, `Add` or `AddShared`, an input a pointer (one value per column) or a scalar (one for all);
 ///    `lanes.sum` and `lanes.max` reduce f over the columns, `lanes.any_above` looks for a value above a
 ///    limit among n, of which `Lanes::glance` are a good number. A backend may spread the columns over lanes,
 ///    so a kernel that reads what another column wrote must not exist, nor one map with two outputs in one

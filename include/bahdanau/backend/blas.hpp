@@ -59,10 +59,10 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
   const auto op = [](Transpose t) { return t == Transpose::yes ? cxxblas::Trans : cxxblas::NoTrans; };
   using detail::extent;
   if (m == 1 && k > 0) {  // OpenBLAS's gemm would lay all of B out for this one row
-    const bool turned = transpose_b == Transpose::yes;
+    const bool transposed = transpose_b == Transpose::yes;
     if (beta == T(0)) std::fill_n(c, n, T(0));  // which may hold anything: 0 · NaN is no 0
-    cxxblas::gemv<int>(cxxblas::RowMajor, op(turned ? Transpose::no : Transpose::yes), extent(turned ? n : k),
-                       extent(turned ? k : n), alpha, b, extent(ldb), a,
+    cxxblas::gemv<int>(cxxblas::RowMajor, op(transposed ? Transpose::no : Transpose::yes),
+                       extent(transposed ? n : k), extent(transposed ? k : n), alpha, b, extent(ldb), a,
                        transpose_a == Transpose::yes ? extent(lda) : 1, beta == T(0) ? T(1) : beta, c, 1);
     return;
   }
@@ -86,7 +86,7 @@ class ThreadChoice {
   static void keep() {
     Choice open = Choice::open;
     if (!choice_.compare_exchange_strong(open, Choice::kept) && open == Choice::one)
-      fail("blas::keep_threads", "a call before the first product", "one after it",
+      fail("blas::keep_threads", "a call before OpenBLAS was set to one thread", "one after it",
            "call it first of all, in main");
   }
 
@@ -110,8 +110,8 @@ inline std::string core() { return openblas_get_corename(); }
 inline void use_one_thread() { detail::ThreadChoice::settle(); }
 
 /// Leaves OpenBLAS's threads as the program has them, for one that needs them for products of its own; to be
-/// called before the first product. Calls from several threads are slow then, and bits may change with that
-/// setting. Throws if a product came before it.
+/// called before `use_one_thread`, and so before the first `Xtensor::gemm` with a factor other than 1. Calls
+/// from several threads are slow then, and bits may change with that setting. Throws after it.
 inline void keep_threads() { detail::ThreadChoice::keep(); }
 
 }  // namespace bahdanau::blas

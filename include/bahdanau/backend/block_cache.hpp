@@ -12,7 +12,7 @@ namespace bahdanau::detail {
 template <class Source>
 class BlockCache {
  public:
-  /// Room for `bytes`, from what was given back if some of it fits, else from the source. Where the source
+  /// Memory for `bytes`, from what was given back if some of it fits, else from the source. Where the source
   /// has no more, everything that is kept goes back to it first.
   void* allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);

@@ -23,9 +23,9 @@
 
 namespace bahdanau {
 
-/// Sees what a Thrust backend asks of its device. This one looks away; a test hands in one that counts, or
-/// one that throws as a device that is full or fails does.
-struct Unwatched {
+/// Sees what a Thrust backend asks of its device. This one records nothing; a test hands in one that counts,
+/// or one that throws as a device that is full or fails does.
+struct NoObserver {
   static void upload(std::size_t /*bytes*/) {}
   static void download(std::size_t /*bytes*/) {}
   static void launch() {}
@@ -37,7 +37,7 @@ struct Unwatched {
 ///
 /// Errors of the device are `Error`s with its message. Kernels run on while the program goes on, so the
 /// message of one that fails comes with a later call; `CUDA_LAUNCH_BLOCKING=1` brings it at once.
-template <class T, class System = thrust::device_system_tag, class Watch = Unwatched>
+template <class T, class System = thrust::device_system_tag, class Observer = NoObserver>
 struct Thrust {
   static_assert(std::same_as<T, float> || std::same_as<T, double>,
                 "bahdanau: Thrust<T> needs T = float or T = double");
@@ -51,8 +51,8 @@ struct Thrust {
    public:
     using value_type = U;
     Storage() = default;
-    // Room, not elements: to make those Thrust would launch a kernel of its own, and wait for it.
-    explicit Storage(std::size_t n) : size_(n) { room_.reserve(n); }
+    // Memory, not elements: to make those Thrust would launch a kernel of its own, and wait for it.
+    explicit Storage(std::size_t n) : size_(n) { memory_.reserve(n); }
     Storage(const Storage& other) : Storage(other.size()) { copy(other.data(), size_, data()); }
     // Elements stay where they are: others point to them.
     Storage(Storage&& other) noexcept { swap(other); }
@@ -69,30 +69,30 @@ struct Thrust {
     }
     ~Storage() = default;
 
-    U* data() { return thrust::raw_pointer_cast(room_.data()); }
-    const U* data() const { return thrust::raw_pointer_cast(room_.data()); }
+    U* data() { return thrust::raw_pointer_cast(memory_.data()); }
+    const U* data() const { return thrust::raw_pointer_cast(memory_.data()); }
     std::size_t size() const { return size_; }
 
    private:
     void swap(Storage& other) noexcept {
-      room_.swap(other.room_);
+      memory_.swap(other.memory_);
       std::swap(size_, other.size_);
     }
 
-    thrust::device_vector<U, detail::DeviceAllocator<U, System, Watch>> room_;
+    thrust::device_vector<U, detail::DeviceAllocator<U, System, Observer>> memory_;
     std::size_t size_ = 0;
   };
 
   /// Whether there is a device to run on.
   static bool available() { return Device::available(); }
   /// Gives memory that is kept for later arrays back to the device.
-  static void release_memory() { detail::DeviceResource<System, Watch>::cache().release(); }
+  static void release_memory() { detail::DeviceResource<System, Observer>::cache().release(); }
 
   template <class U>
   static void upload(const U* host, std::size_t n, U* device) {
     if (n == 0) return;
     detail::on_device("copying to the device", [&] {
-      Watch::upload(n * sizeof(U));
+      Observer::upload(n * sizeof(U));
       Device::upload(host, n, device);
     });
   }
@@ -100,7 +100,7 @@ struct Thrust {
   static void download(const U* device, std::size_t n, U* host) {
     if (n == 0) return;
     detail::on_device("copying from the device", [&] {
-      Watch::download(n * sizeof(U));
+      Observer::download(n * sizeof(U));
       Device::download(device, n, host);
     });
   }
@@ -123,7 +123,7 @@ struct Thrust {
                            std::size_t stride_c, std::size_t count) {
     if (m == 0 || n == 0 || count == 0) return;
     detail::on_device("a matrix product", [&] {
-      Watch::launch();
+      Observer::launch();
       Device::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,
                    stride_c, count);
     });
@@ -139,7 +139,7 @@ struct Thrust {
   static void for_rows(std::size_t rows, Kernel kernel) {
     if (rows == 0) return;
     detail::on_device("launching a kernel", [&] {
-      Watch::launch();
+      Observer::launch();
       Device::template launch<T>(rows, kernel);
     });
   }
@@ -169,7 +169,7 @@ struct Thrust {
   static void spread(std::string_view doing, std::size_t n, F f) {
     if (n == 0) return;
     detail::on_device(doing, [&] {
-      Watch::launch();
+      Observer::launch();
       Device::with_policy(n, f);
     });
   }
@@ -190,6 +190,6 @@ struct Thrust {
   }
 };
 
-static_assert(Backend<Thrust<float>> && Backend<Thrust<double>>);
+static_assert(SpreadingBackend<Thrust<float>> && SpreadingBackend<Thrust<double>>);
 
 }  // namespace bahdanau

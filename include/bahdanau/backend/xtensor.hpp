@@ -1,4 +1,5 @@
 // The CPU backend: xtensor's containers, and the kernels of kernel/, chosen for the processor that runs them.
+// It calls BLAS only for factors other than 1; see backend/blas.hpp.
 #pragma once
 
 #if __has_include(<xtensor/containers/xstorage.hpp>)  // xtensor 0.26 and later keep headers in subfolders
@@ -152,6 +153,6 @@ struct Xtensor {
   };
 };
 
-static_assert(Backend<Xtensor<float>> && Backend<Xtensor<double>>);
+static_assert(PackingBackend<Xtensor<float>> && PackingBackend<Xtensor<double>>);
 
 }  // namespace bahdanau

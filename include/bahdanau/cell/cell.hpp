@@ -61,6 +61,9 @@ concept DeclaresCell = requires(Scope scope, std::size_t n) {
 ///    steps at once where it can.
 /// 4. `step(weights, projected, state)` takes it and the state before to the state after, on the tape of its
 ///    arguments. It may be called with fewer rows than before: sentences that have ended drop out.
+/// 5. `uses_up_input`, where it is there and true, says that the step takes the product over with
+///    `tape.take(projected)`, and keeps its own values or gradients there: the caller then makes it as
+///    `Result::given`, which spares a copy.
 template <class C>
 concept Cell = detail::DeclaresCell<C> &&
     requires(const typename C::Weights& weights, const Variable<AnyBackend>& projected,

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <string>
+#include <string_view>
 
 namespace bahdanau::detail {
 
@@ -20,6 +21,12 @@ inline std::string fixed_digits(double value, int decimals) {
   auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals).ptr;
   std::string result(buffer, end);
   return result.find_first_not_of("-0.") == result.npos && result.front() == '-' ? result.substr(1) : result;
+}
+
+/// A byte as two hexadecimal digits: `1b`.
+inline std::string hex_byte(unsigned byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  return {digits[byte >> 4U & 0xFU], digits[byte & 0xFU]};
 }
 
 }  // namespace bahdanau::detail

@@ -8,12 +8,13 @@
 
 #include <utf8proc.h>
 
+#include <bahdanau/core/digits.hpp>
+
 namespace bahdanau::detail {
 
 /// The text in double quotes, control characters and bytes that are not UTF-8 as `\x1b`, cut with `...` after
 /// about 80 bytes.
 inline std::string quote(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   constexpr std::size_t longest = 80, longest_code_point = 4;
   const bool cut = text.size() > longest;
   if (cut) {
@@ -29,10 +30,8 @@ inline std::string quote(std::string_view text) {
                                         static_cast<utf8proc_ssize_t>(text.size()), &value);
     const std::size_t bytes = found > 0 ? static_cast<std::size_t>(found) : 1;
     if (found <= 0 || value < 0x20 || (value >= 0x7F && value < 0xA0)) {
-      for (const char c : text.substr(0, bytes)) {
-        const auto byte = static_cast<unsigned char>(c);
-        result.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
-      }
+      for (const char c : text.substr(0, bytes))
+        result.append("\\x").append(hex_byte(static_cast<unsigned char>(c)));
     } else {
       if (value == '"' || value == '\\') result += '\\';
       result.append(text.substr(0, bytes));

@@ -1,4 +1,5 @@
 // Whether a matrix enters a product as it is stored or transposed.
+// It is here and not beside the backends, as the kernels below them take it too.
 #pragma once
 
 namespace bahdanau {

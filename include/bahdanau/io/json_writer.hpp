@@ -9,18 +9,18 @@
 #include <string>
 #include <string_view>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
 
 namespace bahdanau::detail {
 
 /// The text in quotes, UTF-8 as it is; whether it is UTF-8 is for the caller to check.
 inline void append_json(std::string& out, std::string_view value) {
-  constexpr std::string_view digits = "0123456789abcdef";
   out += '"';
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20U) {
-      out.append("\\u00").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+      out.append("\\u00").append(hex_byte(byte));
     } else {
       if (c == '"' || c == '\\') out += '\\';
       out += c;

@@ -45,13 +45,13 @@ inline constexpr std::size_t max_rank = 8;
 
 /// Elements in a shape, or nothing if that many bytes could not be addressed, zeros in the shape left aside.
 inline std::optional<std::size_t> element_count(const std::vector<std::size_t>& shape, Dtype dtype) {
-  std::size_t room = std::numeric_limits<std::size_t>::max() / size_of(dtype);
+  const std::size_t most_elements = std::numeric_limits<std::size_t>::max() / size_of(dtype);
   std::size_t count = 1;
   bool empty = false;
   for (std::size_t extent : shape) {
     empty = empty || extent == 0;
     if (extent == 0) continue;
-    if (count > room / extent) return std::nullopt;
+    if (count > most_elements / extent) return std::nullopt;
     count *= extent;
   }
   return empty ? 0 : count;

@@ -1,4 +1,5 @@
 // Memory that begins where the widest vectors may: at a multiple of 64 bytes.
+// Storage of `Xtensor` and the products' workspaces come from it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // c += a b on a register of lanes, fused into one rounding where the instructions have that.
+// SSE2 has none: there the product is rounded first, and bits are others than those of AVX2 and AVX-512.
 #pragma once
 
 #include <cstddef>

@@ -19,9 +19,9 @@
 // flattened, and gives up where a function on the way asks to be inlined itself. clang++ flattens one call
 // deep, so each asks for it.
 #if defined(__clang__)
-#define BAHDANAU_GLUE [[gnu::always_inline, gnu::flatten]]
+#define BAHDANAU_FLATTEN [[gnu::always_inline, gnu::flatten]]
 #else
-#define BAHDANAU_GLUE
+#define BAHDANAU_FLATTEN
 #endif
 
 namespace bahdanau::kernel {
@@ -41,7 +41,7 @@ class Lanes {
  public:
   /// Applies f to n columns. Arguments: the outputs (`Store`, `Add`, `AddShared`), then the inputs.
   template <class F, class... Arguments>
-  BAHDANAU_GLUE void map(std::size_t n, F f, Arguments... arguments) const {
+  BAHDANAU_FLATTEN void map(std::size_t n, F f, Arguments... arguments) const {
     constexpr std::size_t outputs =
         (std::size_t{kind<Arguments> == Argument::store || kind<Arguments> == Argument::add} + ...);
     map_columns(n, f, {place(arguments)...}, {number(arguments)...}, ArgumentList<kind<Arguments>...>{},
@@ -51,21 +51,21 @@ class Lanes {
 
   /// Sum of f over n columns.
   template <class F, class... Inputs>
-  BAHDANAU_GLUE T sum(std::size_t n, F f, Inputs... inputs) const {
+  BAHDANAU_FLATTEN T sum(std::size_t n, F f, Inputs... inputs) const {
     return reduce<Sum>(n, f, {place(inputs)...}, {number(inputs)...}, ArgumentList<kind<Inputs>...>{},
                        std::index_sequence_for<Inputs...>{});
   }
 
   /// Largest value of f over n columns; n must not be 0.
   template <class F, class... Inputs>
-  BAHDANAU_GLUE T max(std::size_t n, F f, Inputs... inputs) const {
+  BAHDANAU_FLATTEN T max(std::size_t n, F f, Inputs... inputs) const {
     return reduce<Largest>(n, f, {place(inputs)...}, {number(inputs)...}, ArgumentList<kind<Inputs>...>{},
                            std::index_sequence_for<Inputs...>{});
   }
 
   /// Whether one of n values is above the limit; quick for `glance` of them.
   static constexpr std::size_t glance = 4 * width;
-  BAHDANAU_GLUE bool any_above(std::size_t n, const T* x, T limit) const {
+  BAHDANAU_FLATTEN bool any_above(std::size_t n, const T* x, T limit) const {
     const Vector bound(limit);
     // The largest of four vectors, and one comparison: g++ takes a union of comparisons apart, lane by lane.
     const auto larger = [&](std::size_t at, const Vector& than) {
@@ -85,7 +85,7 @@ class Lanes {
 
   /// Calls f(c) for the columns of n that this call works on: on the CPU for all of them, in order.
   template <class F>
-  BAHDANAU_GLUE void for_columns(std::size_t n, F f) const {
+  BAHDANAU_FLATTEN void for_columns(std::size_t n, F f) const {
     for (std::size_t c = 0; c < n; ++c) f(c);
   }
 
@@ -121,30 +121,30 @@ class Lanes {
   }
 
   template <Argument A>
-  BAHDANAU_GLUE static Vector load(const T* place, T number, std::size_t c) {
+  BAHDANAU_FLATTEN static Vector load(const T* place, T number, std::size_t c) {
     if constexpr (A == Argument::scalar)
       return Vector(number);
     else
       return Vector::load(place + c);
   }
   template <Argument A>
-  BAHDANAU_GLUE static void put(T* to, const Vector& v, const Vector& zeros) {
+  BAHDANAU_FLATTEN static void put(T* to, const Vector& v, const Vector& zeros) {
     if constexpr (A == Argument::store)
       v.store(to);
     else
       (Vector::load(to) + rounded(v, zeros)).store(to);
   }
   // A functor gives one vector, or `Values` of several.
-  BAHDANAU_GLUE static const Vector& pick(const Vector& v, std::size_t) { return v; }
+  BAHDANAU_FLATTEN static const Vector& pick(const Vector& v, std::size_t) { return v; }
   template <std::size_t Count>
-  BAHDANAU_GLUE static const Vector& pick(const pointwise::Values<Vector, Count>& v, std::size_t i) {
+  BAHDANAU_FLATTEN static const Vector& pick(const pointwise::Values<Vector, Count>& v, std::size_t i) {
     return v.value[i];
   }
 
   /// Moves the last columns of an argument into a buffer that is as long as vectors are. It is filled up with
   /// 1: a value that no formula divides by or overflows on.
   template <Argument A, std::size_t Size>
-  BAHDANAU_GLUE static void fetch(T*& place, T (&buffer)[Size], std::size_t c, std::size_t count) {
+  BAHDANAU_FLATTEN static void fetch(T*& place, T (&buffer)[Size], std::size_t c, std::size_t count) {
     if constexpr (A == Argument::scalar) return;
     for (std::size_t i = 0; i < Size; ++i)
       buffer[i] = A != Argument::column ? T(-0.0) /* which is added to */
@@ -154,7 +154,7 @@ class Lanes {
   }
   // Added here and not in the buffer: two outputs may have the same place.
   template <Argument A>
-  BAHDANAU_GLUE static void put_back(T* to, const T* buffer, std::size_t count) {
+  BAHDANAU_FLATTEN static void put_back(T* to, const T* buffer, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
       if constexpr (A == Argument::store)
         to[i] = buffer[i];
@@ -163,12 +163,12 @@ class Lanes {
   }
 
   template <class F, std::size_t Count, Argument... All, std::size_t... Out, std::size_t... In>
-  BAHDANAU_GLUE static void map_columns(std::size_t n, const F& f, T* const (&arguments)[Count],
-                                        const T (&numbers)[Count], ArgumentList<All...>,
-                                        std::index_sequence<Out...>, std::index_sequence<In...>) {
+  BAHDANAU_FLATTEN static void map_columns(std::size_t n, const F& f, T* const (&arguments)[Count],
+                                           const T (&numbers)[Count], ArgumentList<All...>,
+                                           std::index_sequence<Out...>, std::index_sequence<In...>) {
     constexpr std::size_t outputs = sizeof...(Out);
     constexpr Argument kinds[] = {All...};
-    const Vector zeros = Vector::unknown_zeros();
+    const Vector zeros = Vector::opaque_zeros();
     T* places[] = {arguments[Out]..., arguments[outputs + In]...};
     alignas(64) T buffers[Count][width];
     const std::size_t whole = n / width * width;
@@ -188,14 +188,14 @@ class Lanes {
   /// How a row is made one number.
   struct Sum {
     static constexpr T start = T(0);
-    BAHDANAU_GLUE static Vector combined(const Vector& a, const Vector& b, const Vector& zeros) {
+    BAHDANAU_FLATTEN static Vector combined(const Vector& a, const Vector& b, const Vector& zeros) {
       return a + rounded(b, zeros);
     }
     static T combined(T a, T b) { return a + b; }
   };
   struct Largest {
     static constexpr T start = std::numeric_limits<T>::lowest();
-    BAHDANAU_GLUE static Vector combined(const Vector& a, const Vector& b, const Vector&) {
+    BAHDANAU_FLATTEN static Vector combined(const Vector& a, const Vector& b, const Vector&) {
       return select(b > a, b, a);  // not NaN
     }
     static T combined(T a, T b) { return std::max(a, b); }
@@ -206,21 +206,23 @@ class Lanes {
   static constexpr bool is_light = std::same_as<F, pointwise::Identity> || std::same_as<F, pointwise::Times>;
 
   /// Combines f of all columns, lane by lane and then the lanes.
-  template <class Way, class F, std::size_t Count, Argument... All, std::size_t... In>
-  BAHDANAU_GLUE static T reduce(std::size_t n, const F& f, T* const (&arguments)[Count],
-                                const T (&numbers)[Count], ArgumentList<All...>, std::index_sequence<In...>) {
+  template <class Reduction, class F, std::size_t Count, Argument... All, std::size_t... In>
+  BAHDANAU_FLATTEN static T reduce(std::size_t n, const F& f, T* const (&arguments)[Count],
+                                   const T (&numbers)[Count], ArgumentList<All...>,
+                                   std::index_sequence<In...>) {
     constexpr std::size_t step = lanes_of_sum;
-    const Vector zeros = Vector::unknown_zeros();
+    const Vector zeros = Vector::opaque_zeros();
     T* places[] = {arguments[In]...};
     Vector even[parts], odd[parts];
-    for (std::size_t p = 0; p < parts; ++p) even[p] = odd[p] = Vector(Way::start);
+    for (std::size_t p = 0; p < parts; ++p) even[p] = odd[p] = Vector(Reduction::start);
     std::size_t c = 0;
     if constexpr (is_light<F>)
       for (; c + 2 * step <= n; c += 2 * step)
         for (std::size_t p = 0; p < parts; ++p) {
-          even[p] = Way::combined(even[p], f(load<All>(places[In], numbers[In], c + p * width)...), zeros);
-          odd[p] =
-              Way::combined(odd[p], f(load<All>(places[In], numbers[In], c + step + p * width)...), zeros);
+          even[p] =
+              Reduction::combined(even[p], f(load<All>(places[In], numbers[In], c + p * width)...), zeros);
+          odd[p] = Reduction::combined(odd[p], f(load<All>(places[In], numbers[In], c + step + p * width)...),
+                                       zeros);
         }
     // The last columns come from buffers, and lanes without a column are put back afterwards.
     alignas(64) T lanes[step], before[step], buffers[Count][step];
@@ -233,17 +235,18 @@ class Lanes {
         c = n = 0;  // which ends the loop
       }
       for (std::size_t p = 0; p < parts; ++p)
-        even[p] = Way::combined(even[p], f(load<All>(places[In], numbers[In], c + p * width)...), zeros);
+        even[p] =
+            Reduction::combined(even[p], f(load<All>(places[In], numbers[In], c + p * width)...), zeros);
     }
     for (std::size_t p = 0; p < parts; ++p) even[p].store(lanes + p * width);
     for (std::size_t lane = count; lane < step; ++lane) lanes[lane] = before[lane];
     if constexpr (is_light<F>)
       for (std::size_t p = 0; p < parts; ++p)
-        Way::combined(Vector::load(lanes + p * width), odd[p], zeros).store(lanes + p * width);
+        Reduction::combined(Vector::load(lanes + p * width), odd[p], zeros).store(lanes + p * width);
     // The upper half onto the lower one, until one lane is left: fewer steps that wait for one another.
     for (std::size_t half = step / 2; half > 0; half /= 2)
       for (std::size_t lane = 0; lane < half; ++lane)
-        lanes[lane] = Way::combined(lanes[lane], lanes[lane + half]);
+        lanes[lane] = Reduction::combined(lanes[lane], lanes[lane + half]);
     return lanes[0];
   }
 };
@@ -263,7 +266,7 @@ struct RowLoop {
   std::size_t rows;
   const Kernel& row_kernel;
   template <class Level>
-  BAHDANAU_GLUE void operator()(Level) const {
+  BAHDANAU_FLATTEN void operator()(Level) const {
     const Kernel own = row_kernel;  // whose members no store can change
     for (std::size_t row = 0; row < rows; ++row) own(RowLanes<T, Level>{}, row);
   }
@@ -271,4 +274,4 @@ struct RowLoop {
 
 }  // namespace bahdanau::kernel
 
-#undef BAHDANAU_GLUE
+#undef BAHDANAU_FLATTEN

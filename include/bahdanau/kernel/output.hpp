@@ -1,4 +1,5 @@
 // How a kernel writes what a pointwise functor gives.
+// `Store`, `Add`, `AddShared`: what `lanes.map` takes before its inputs.
 #pragma once
 
 namespace bahdanau {

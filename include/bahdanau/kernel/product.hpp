@@ -83,10 +83,10 @@ class Panels {
     T* panels;
     template <class Level>
     void operator()(Level) const {
-      constexpr std::size_t some = 8;
-      for (std::size_t first = 0; first < k; first += some)
+      constexpr std::size_t row_block = 8;
+      for (std::size_t first = 0; first < k; first += row_block)
         for (std::size_t j = 0; j < n; j += columns)
-          for (std::size_t p = first; p < std::min(first + some, k); ++p)
+          for (std::size_t p = first; p < std::min(first + row_block, k); ++p)
             copy<Level, columns>(row(p) + j, panels + j * k + p * columns);
     }
   };
@@ -126,7 +126,7 @@ template <class T>
 class Product {
   static constexpr std::size_t panel = Panels<T>::columns;
   // Rows of A whose block stays in the second-level cache while panels pass by, and how deep that is. More
-  // rows would be more pages of C at a time than the processor finds quickly.
+  // rows would be more pages of C than the TLB holds.
   static constexpr std::size_t block_rows = 64, block_depth = 512;
   // Columns of B that are packed together: about as much as the second-level cache holds.
   static constexpr std::size_t block_columns = 11 * panel;
@@ -209,18 +209,19 @@ class Product {
                              const Left& a, const Right& b, Addend<T> addend, T* c, std::size_t ldc) {
     // Lines that each tile prefetches: together the part of the panels that comes next.
     constexpr std::size_t line = 64 / sizeof(T);
-    const std::size_t tiles_a_panel =
+    const std::size_t tiles_per_panel =
         (rows_end - row + kernels.rows - 1) / kernels.rows * (panel / kernels.columns);
-    const std::size_t lines = (std::min(block_depth, k) * panel / line + tiles_a_panel - 1) / tiles_a_panel;
+    const std::size_t prefetch_lines =
+        (std::min(block_depth, k) * panel / line + tiles_per_panel - 1) / tiles_per_panel;
     for (std::size_t j = column; j < columns_end; j += panel)
       for (std::size_t p = 0; p < std::max(k, std::size_t{1}); p += block_depth) {
         const Addend<T> before = p == 0 ? addend : Addend<T>{c, ldc};
         const std::size_t depth = std::min(block_depth, k - p);
-        const T* ahead = b.at(p, j) + depth * b.row;
+        const T* prefetch = b.at(p, j) + depth * b.row;
         for (std::size_t inside = j; inside < std::min(j + panel, n); inside += kernels.columns)
-          for (std::size_t i = row; i < rows_end; i += kernels.rows, ahead += lines * line)
+          for (std::size_t i = row; i < rows_end; i += kernels.rows, prefetch += prefetch_lines * line)
             kernels.run(std::min(kernels.rows, rows_end - i),
-                        {depth, a.at(i, p), a.row, a.step, b.at(p, inside), b.row, ahead, lines,
+                        {depth, a.at(i, p), a.row, a.step, b.at(p, inside), b.row, prefetch, prefetch_lines,
                          std::min(kernels.columns, n - inside),
                          before.data ? before.data + i * before.stride + inside : nullptr, before.stride,
                          c + i * ldc + inside, ldc});

@@ -21,8 +21,8 @@ struct Tile {
   std::size_t a_row, a_step;
   const T* b;  // rows `b_stride` apart, and readable up to a whole number of vectors
   std::size_t b_stride;
-  const T* ahead;  // what to prefetch, as many cache lines
-  std::size_t lines;
+  const T* prefetch;           // what comes next, or will soon,
+  std::size_t prefetch_lines;  // so many cache lines of it
   std::size_t columns;
   const T* addend;  // or null
   std::size_t addend_stride;
@@ -60,7 +60,7 @@ class TileKernels {
       part.a += height * part.a_row;
       part.c += height * part.c_stride;
       if (part.addend != nullptr) part.addend += height * part.addend_stride;
-      part.lines = 0;
+      part.prefetch_lines = 0;
     }
   }
 
@@ -89,12 +89,12 @@ class TileKernels {
             [&](auto v) { __builtin_prefetch(tile->c + r * tile->c_stride + v * width, 1, 3); });
       });
       const std::size_t k = tile->k, a_row = tile->a_row, a_step = tile->a_step, b_stride = tile->b_stride,
-                        lines = tile->lines;
+                        prefetch_lines = tile->prefetch_lines;
       const T *a = tile->a, *b = tile->b;
-      const Vector zeros = Vector::unknown_zeros();
-      const char* ahead = reinterpret_cast<const char*>(tile->ahead);
+      const Vector zeros = Vector::opaque_zeros();
+      const char* prefetch = reinterpret_cast<const char*>(tile->prefetch);
       for (std::size_t p = 0; p < k; ++p, a += a_step, b += b_stride) {
-        if (p < lines) __builtin_prefetch(ahead + p * 64, 0, 2);  // past the end it does no harm
+        if (p < prefetch_lines) __builtin_prefetch(prefetch + p * 64, 0, 2);  // past the end it does no harm
         // For some processors (-mtune=znver3) g++ fuses no sum that is the only one of its loop.
         if constexpr (Count * Vectors == 1) sums[0] = rounded(sums[0], zeros);
         Vector row[Vectors];

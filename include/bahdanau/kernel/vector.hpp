@@ -143,7 +143,7 @@ class Vector {
   }
 
   /// Zeros of which g++ does not know that they are.
-  [[gnu::always_inline]] static Vector unknown_zeros() {
+  [[gnu::always_inline]] static Vector opaque_zeros() {
     Integer zero = 0;
 #if !defined(__clang__) && !defined(__NO_INLINE__) && !defined(__CUDACC__)
     asm("" : "+r"(zero));
@@ -165,7 +165,7 @@ class Vector {
     return out;
 #endif
   }
-  [[gnu::always_inline]] friend Vector rounded(const Vector& x) { return rounded(x, unknown_zeros()); }
+  [[gnu::always_inline]] friend Vector rounded(const Vector& x) { return rounded(x, opaque_zeros()); }
 
   /// a where the mask is set, b elsewhere.
   [[gnu::always_inline]] friend Vector select(const Mask& mask, const Vector& a, const Vector& b) {

@@ -25,10 +25,9 @@ struct AttentionResult {
 /// A score with weights of its own. Widths of queries and keys may differ where the score allows it.
 template <class Score, class Backend>
 class Attention {
-  static_assert(
-      ScoreOn<Score, Backend>,
-      "bahdanau: an Attention needs a score and a backend; use Additive or ScaledDot (score/score.hpp), and "
-      "Xtensor<float> or Xtensor<double>");
+  static_assert(ScoreOn<Score, Backend>,
+                "bahdanau: an Attention needs a score and a backend; use Additive, ScaledDot, Dot or General "
+                "(score/score.hpp), and Xtensor<float> or Xtensor<double>");
 
  public:
   // Only so that a wrong combination prints its one sentence and no more.
@@ -96,8 +95,8 @@ class Attention<S, B> {
     equal("keys of width", widths_.key, keys.shape(2));
     equal("keys for sentences:", queries.shape(0), keys.shape(0));
     equal("values for sentences:", queries.shape(0), values.shape(0));
-    equal("values, one a key:", keys.shape(1), values.shape(1));
-    equal("valid lengths, one a sentence:", queries.shape(0), valid_lengths.size());
+    equal("values, one per key:", keys.shape(1), values.shape(1));
+    equal("valid lengths, one per sentence:", queries.shape(0), valid_lengths.size());
     for (std::size_t b = 0; b < valid_lengths.size(); ++b)
       if (valid_lengths[b] < 1 || static_cast<std::size_t>(valid_lengths[b]) > keys.shape(1))
         fail("Attention, sentence " + detail::text(b),

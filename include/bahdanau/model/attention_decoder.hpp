@@ -14,7 +14,7 @@ namespace bahdanau {
 /// Decodes step by step and shows its attention. Models: `EncoderDecoder`.
 ///
 /// 1. `init_state(encoded)` makes a `State` from an `Encoded`: encoder outputs, hidden state, valid lengths.
-/// 2. `step(tokens, state)` feeds one token a sentence, moves the state on, and returns the logits of the
+/// 2. `step(tokens, state)` feeds one token per sentence, moves the state on, and returns the logits of the
 ///    next one [sentences, vocabulary].
 /// 3. `attention_weights(state)` are the weights of every step so far, each [sentences, source steps]; rows
 ///    sum to 1, and a position beyond a valid length has weight 0.

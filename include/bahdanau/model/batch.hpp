@@ -51,7 +51,7 @@ struct Sequences {
   void check(std::string_view where, std::size_t vocabulary) const {
     const std::string name(where);
     if (rows() == 0) fail(name, "at least one sentence", "none");
-    detail::require_equal(name, "valid lengths, one a row:", rows(), lengths.size());
+    detail::require_equal(name, "valid lengths, one per row:", rows(), lengths.size());
     for (std::size_t r = 0; r < rows(); ++r) {
       if (lengths[r] < 1 || static_cast<std::size_t>(lengths[r]) > width())
         fail(name + ", row " + detail::text(r), "a valid length from 1 to " + detail::text(width()),
@@ -73,7 +73,7 @@ struct Batch {
   void check(std::size_t source_vocabulary, std::size_t target_vocabulary) const {
     source.check("batch source", source_vocabulary);
     target.check("batch target", target_vocabulary);
-    detail::require_equal("batch", "target rows, one a source row:", source.rows(), target.rows());
+    detail::require_equal("batch", "target rows, one per source row:", source.rows(), target.rows());
   }
 };
 

@@ -85,8 +85,8 @@ struct CheckedComposition {
   static constexpr bool cell = !backend || DeclaresCell<C>;
   static_assert(
       cell,
-      "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, Lstm, or a struct that "
-      "models bahdanau::Cell (cell/cell.hpp)");
+      "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, or a "
+      "struct that models bahdanau::Cell (cell/cell.hpp)");
   static constexpr bool cell_step = !backend || !cell || CellOn<C, B>;
   static_assert(
       cell_step,
@@ -95,8 +95,8 @@ struct CheckedComposition {
   static constexpr bool score = !backend || !cell || DeclaresScore<S>;
   static_assert(
       score,
-      "bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, or a "
-      "struct that models bahdanau::Score (score/score.hpp)");
+      "bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, Dot, "
+      "General, or a struct that models bahdanau::Score (score/score.hpp)");
   static constexpr bool score_functions = !backend || !cell || !score || ScoreOn<S, B>;
   static_assert(
       score_functions,
@@ -136,7 +136,7 @@ struct CheckedComposition {
   static_assert(
       widths_fit(),
       "bahdanau: this score (ScaledDot, say) needs keys as wide as queries, but a Bidirectional encoder "
-      "makes keys twice as wide; use Additive, or a Unidirectional encoder");
+      "makes keys twice as wide; use Additive or General, or a Unidirectional encoder");
   static consteval bool decodes() {
     if constexpr (kinds) return DecoderOn<D, C, S, B>;
     return true;

@@ -13,7 +13,7 @@ namespace bahdanau {
 /// The dropout of one training step; the default drops nothing.
 struct DropoutPlan {
   double rate = 0;
-  random::Key key;  // one a training step
+  random::Key key;  // one per training step
 
   bool active() const { return rate > 0; }
   DropoutMask encoder(std::size_t layer) const { return at(1, layer); }

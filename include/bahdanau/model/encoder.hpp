@@ -69,8 +69,7 @@ std::size_t value_width(const Config& config) {
 ///    compiled.
 /// 3. `Network<Cell>` is constructed from (root scope, vocabulary, config), where it declares its parameters.
 /// 4. Its `run(tape, input, encoding)` fills an `Encoding`: `outputs` are the keys, `values` what contexts
-/// are
-///    sums of where they are not the keys, `begin` and `length` the rows of each sentence; `last` is the
+///    are sums of where they are not the keys, `begin` and `length` the rows of each sentence; `last` is the
 ///    first state of each of the decoder's layers, with its rows in the order of `packing`. There may be more
 ///    or fewer keys than tokens, but each sentence has at least one.
 template <class E>

@@ -1,4 +1,5 @@
 // What encoders take and give: sentences; then keys, values and the decoder's first state.
+// An encoder of one's own fills an `Encoding`; `require_encoding` checks what no compiler can.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +27,10 @@ struct EncoderInput {
 /// What an encoder makes of some sentences, with the lists that it reuses.
 template <class C, Backend B>
 struct Encoding {
-  Variable<B> outputs;                // keys [keys, key width]; a key a token, or what an encoder makes
+  Variable<B> outputs;                // keys [keys, key width]; one per token, or what an encoder makes
   Variable<B> values;                 // [keys, value width]; not set: the keys are the values
   std::vector<Index> begin, length;   // the rows of each sentence in `outputs`, at least one
-  std::vector<CellState<C, B>> last;  // the decoder's first state: one a layer, parts of [sentences, hidden]
+  std::vector<CellState<C, B>> last;  // the decoder's first states, one per layer: parts [sentences, hidden]
   Packing packing;                    // rows of `last` are in packing.order()
 
   std::vector<Index> lengths, ids, names, rows, reversal, lists;  // scratch
@@ -54,13 +55,13 @@ struct EncodingSizes {
 template <class C, Backend B>
 void require_encoding(std::string_view where, const Encoding<C, B>& encoding, std::size_t sentences,
                       const EncodingSizes& sizes) {
-  require_equal(where, "spans of keys, one a sentence:", sentences, encoding.length.size());
-  require_equal(where, "spans of keys, one a sentence:", sentences, encoding.begin.size());
-  require_equal(where, "values, one a key:", encoding.outputs.rows(), encoding.summed().rows());
+  require_equal(where, "spans of keys, one per sentence:", sentences, encoding.length.size());
+  require_equal(where, "spans of keys, one per sentence:", sentences, encoding.begin.size());
+  require_equal(where, "values, one per key:", encoding.outputs.rows(), encoding.summed().rows());
   require_equal(where, "keys of width", sizes.key, encoding.outputs.cols());
   require_equal(where, "values of width", sizes.value, encoding.summed().cols());
   require_equal(where, "sentences in the encoder's packing:", sentences, encoding.packing.rows());
-  require_equal(where, "first states from the encoder, one a layer:", sizes.layers, encoding.last.size());
+  require_equal(where, "first states from the encoder, one per layer:", sizes.layers, encoding.last.size());
   for (const CellState<C, B>& state : encoding.last)
     for (const Variable<B>& part : state)
       if (part.tape == nullptr || part.rows() != sentences || part.cols() != sizes.hidden)

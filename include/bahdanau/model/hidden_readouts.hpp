@@ -1,4 +1,5 @@
 // Readouts with a layer of their own between state, context, token and the output layer.
+// `TanhReadout`, and `DeepOutput` with maxout, of which the width is part of its type.
 #pragma once
 
 #include <cstddef>

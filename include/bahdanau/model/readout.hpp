@@ -59,8 +59,8 @@ concept ReadsOut = requires(Scope scope, const ReadoutSizes& sizes, const typena
 /// 2. `reads` says which features it reads besides the decoder's output.
 /// 3. `Weights` and `declare(scope, sizes)` are its parameters, under `decoder.`; `width(sizes)` is how wide
 ///    the output layer's input is.
-/// 4. `features(weights, features)` makes it [rows, width]: for the rows of all steps at once where it can
-/// be.
+/// 4. `features(weights, features)` makes it [rows, width]: for the rows of all steps at once where that can
+///    be.
 template <class R>
 concept Readout = detail::DeclaresReadout<R> && detail::ReadsOut<R, AnyBackend>;
 

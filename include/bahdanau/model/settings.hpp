@@ -1,4 +1,5 @@
 // What a checkpoint must agree with: a model's sizes, and its policies and choices by name.
+// Merged with training's own settings by train/settings.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The cells of a decoder: layers on top of one another, and their states.
+// `StackedDecoder` is what decoders that are made of them share of the Decoder contract.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace bahdanau {
 
-/// The states of stacked cells: one a layer, parts of [rows, hidden].
+/// The states of stacked cells: one per layer, parts of [rows, hidden].
 template <class C, Backend B>
 struct StackedState {
   std::vector<CellState<C, B>> layers;

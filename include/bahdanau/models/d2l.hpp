@@ -1,4 +1,5 @@
 // The model of the d2l.ai chapter on Bahdanau attention.
+// All its policies are the library's defaults, which come from there.
 #pragma once
 
 #include <bahdanau/cell/gru.hpp>

@@ -1,4 +1,5 @@
 // What a paper says of its model besides its equations: sizes, first weights, optimizer, training.
+// Each model of models/ specialises `Paper`; `defaults<Model>()` reads it.
 #pragma once
 
 #include <cstddef>

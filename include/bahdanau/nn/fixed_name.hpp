@@ -1,4 +1,5 @@
 // Names of policies that have sizes of their own, put together when the program is compiled: "deep(500)".
+// A model file calls the policy so, and one with other sizes by another name.
 #pragma once
 
 #include <array>

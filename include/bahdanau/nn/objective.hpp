@@ -1,4 +1,5 @@
-// What a model makes of some rows of a batch, for training to make small: classes to tell, or any number.
+// What a model gives to training for some rows of a batch: features to classify, or a loss of any kind.
+// `Training` computes the classes' losses itself, for some rows at a time.
 #pragma once
 
 #include <cstddef>

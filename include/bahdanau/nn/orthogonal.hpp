@@ -1,4 +1,5 @@
 // Orthogonal matrices, as recurrent weights of some papers begin.
+// Drawn as normal numbers, then made orthogonal row by row; `Initializer::orthogonal()` chooses it.
 #pragma once
 
 #include <cmath>

@@ -34,7 +34,7 @@ struct Initializer {
   static Initializer zeros() { return {}; }
   static Initializer normal(double deviation) { return {Kind::normal, deviation}; }
   static Initializer uniform(double bound) { return {Kind::uniform, bound}; }
-  /// Each square block of a matrix, one a gate, is a rotation or reflection drawn without preference.
+  /// Each square block of a matrix, one per gate, is a rotation or reflection drawn without preference.
   static Initializer orthogonal() { return {Kind::orthogonal, 1.0}; }
 
   /// Element i. An orthogonal matrix begins as a normal one: see nn/orthogonal.hpp.

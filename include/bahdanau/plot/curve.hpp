@@ -161,8 +161,8 @@ class CurvePicture {
     const std::string middle = attribute("text-anchor", "middle");
     out += svg_text((left_ + right_) / 2, height_ - margin, font,
                     fitting(options_.x_label, right_ - left_, font), middle);
-    out += svg_turned_text(margin + 0.8 * font, (top_ + bottom_) / 2, font, -90,
-                           fitting(options_.y_label, bottom_ - top_, font), middle);
+    out += svg_rotated_text(margin + 0.8 * font, (top_ + bottom_) / 2, font, -90,
+                            fitting(options_.y_label, bottom_ - top_, font), middle);
   }
 
   // One path, which starts anew after a gap; a value alone between two gaps is a dot.

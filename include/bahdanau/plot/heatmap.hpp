@@ -41,9 +41,9 @@ class HeatmapPicture {
         sources_(column_labels(translation)),
         columns_(labels(sources_)),
         rows_(labels(translation.target)) {
-    // A label in <> is the model's own and may be turned alone; words are turned all or none.
+    // A label in <> is the model's own and may be rotated alone; words are rotated all or none.
     auto word_too_wide = [this](const std::string& label) { return !reserved(label) && too_wide(label); };
-    turn_all_ = std::any_of(columns_.begin(), columns_.end(), word_too_wide);
+    rotate_all_ = std::any_of(columns_.begin(), columns_.end(), word_too_wide);
     for (const std::string& label : rows_) left_ = std::max(left_, margin + ems_of(label) * font_ + gap);
     grid_width_ = cell_ * static_cast<double>(columns_.size());
     grid_height_ = cell_ * static_cast<double>(rows_.size());
@@ -52,7 +52,7 @@ class HeatmapPicture {
     width_ = bar_left_ + bar_width + 6 + ems_of("0.75") * tick_font + margin;
     double rise = font_;  // of the column labels above the grid
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (!turned(columns_[i])) continue;
+      if (!rotated(columns_[i])) continue;
       const double reach = (ems_of(columns_[i]) * font_ + 0.5 * font_) * std::sqrt(0.5);
       width_ = std::max(width_, column_middle(i) + reach + margin);
       rise = std::max(rise, reach + 0.5 * font_);
@@ -93,14 +93,14 @@ class HeatmapPicture {
   }
 
   bool too_wide(std::string_view label) const { return ems_of(label) * font_ > cell_ - 3; }
-  bool turned(std::string_view label) const { return turn_all_ || too_wide(label); }
+  bool rotated(std::string_view label) const { return rotate_all_ || too_wide(label); }
   double column_middle(std::size_t i) const { return left_ + cell_ * (static_cast<double>(i) + 0.5); }
   double row_middle(std::size_t i) const { return top_ + cell_ * (static_cast<double>(i) + 0.5); }
 
   void write_labels(std::string& out) const {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      out += turned(columns_[i])
-                 ? svg_turned_text(column_middle(i) + 0.2 * font_, top_ - gap, font_, -45, columns_[i])
+      out += rotated(columns_[i])
+                 ? svg_rotated_text(column_middle(i) + 0.2 * font_, top_ - gap, font_, -45, columns_[i])
                  : svg_text(column_middle(i), top_ - gap, font_, columns_[i],
                             attribute("text-anchor", "middle"));
     }
@@ -154,7 +154,7 @@ class HeatmapPicture {
   double cell_, font_;
   std::vector<std::string> sources_, columns_, rows_;
   std::string title_;
-  bool turn_all_ = false;
+  bool rotate_all_ = false;
   double left_ = 0, top_ = 0, grid_width_ = 0, grid_height_ = 0, bar_left_ = 0, bar_height_ = 0;
   double width_ = 0, height_ = 0;
 };

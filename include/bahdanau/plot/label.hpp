@@ -9,6 +9,8 @@
 
 #include <utf8proc.h>
 
+#include <bahdanau/core/digits.hpp>
+
 namespace bahdanau::detail {
 
 /// Calls `visit(value, bytes)` for each code point; a byte that is not UTF-8 has the value -1.
@@ -25,17 +27,15 @@ void each_code_point(std::string_view text, Visit visit) {
 }
 
 /// The token with control characters as `\x1b`, a mark without a letter on `◌`, and `U+FFFD`
-/// for what cannot be shown or would turn the text around it.
+/// for what cannot be shown or would reorder the text around it.
 inline std::string visible(std::string_view token) {
   std::string result;
   each_code_point(token, [&result](utf8proc_int32_t value, std::string_view bytes) {
-    const bool turns = (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
+    const bool reorders = (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
     const bool breaks = (value >= 0x80 && value < 0xA0) || value == 0x2028 || value == 0x2029;
     if ((value >= 0 && value < 0x20) || value == 0x7F) {
-      constexpr std::string_view digits = "0123456789abcdef";
-      result.append("\\x").append({digits[static_cast<std::size_t>(value) >> 4U]});
-      result.append({digits[static_cast<std::size_t>(value) & 15U]});
-    } else if (value < 0 || turns || breaks || value == 0xFFFE || value == 0xFFFF) {
+      result.append("\\x").append(hex_byte(static_cast<unsigned>(value)));
+    } else if (value < 0 || reorders || breaks || value == 0xFFFE || value == 0xFFFF) {
       result.append("\xEF\xBF\xBD");
     } else {
       if (result.empty() && utf8proc_charwidth(value) == 0) result = "\u25CC";

@@ -76,11 +76,12 @@ inline std::string svg_text(double x, double y, double size, std::string_view te
          std::string(attributes) + ">" + escape_xml(text) + "</text>\n";
 }
 
-/// The same, turned around that point by degrees; positive turns clockwise.
-inline std::string svg_turned_text(double x, double y, double size, double degrees, std::string_view text,
-                                   std::string_view attributes = {}) {
-  const std::string turn = "rotate(" + svg_number(degrees) + " " + svg_number(x) + " " + svg_number(y) + ")";
-  return svg_text(x, y, size, text, attribute("transform", turn).append(attributes));
+/// The same, rotated around that point by degrees; positive is clockwise.
+inline std::string svg_rotated_text(double x, double y, double size, double degrees, std::string_view text,
+                                    std::string_view attributes = {}) {
+  const std::string rotation =
+      "rotate(" + svg_number(degrees) + " " + svg_number(x) + " " + svg_number(y) + ")";
+  return svg_text(x, y, size, text, attribute("transform", rotation).append(attributes));
 }
 
 /// A straight line.

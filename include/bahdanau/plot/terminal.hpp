@@ -30,17 +30,17 @@ class TerminalHeatmap {
     rows_ = labels(translation.target, beside < least_label ? columns / 4 : std::min(beside, columns / 3));
     columns_ = labels(column_labels(translation), longest_label);
     for (const std::string& label : rows_) label_width_ = std::max(label_width_, columns_of(label));
-    const std::size_t room = columns - frame - label_width_;
+    const std::size_t available = columns - frame - label_width_;
     const std::size_t count = columns_.size();
     std::size_t widest = 0;
     for (const std::string& label : columns_) widest = std::max(widest, columns_of(label));
-    upright_ = widest < longest_upright && count * std::max(widest + 1, narrow) <= room;
+    upright_ = widest < longest_upright && count * std::max(widest + 1, narrow) <= available;
     if (upright_) {
       cell_ = std::max(widest + 1, narrow);
     } else {
-      cell_ = count * 3 <= room ? 3 : 2;
+      cell_ = count * 3 <= available ? 3 : 2;
     }
-    const std::size_t panels = (count + room / cell_ - 1) / (room / cell_);
+    const std::size_t panels = (count + available / cell_ - 1) / (available / cell_);
     per_panel_ = (count + panels - 1) / panels;
     width_ = std::max(label_width_ + 3 + cell_ * per_panel_, legend_width);
   }

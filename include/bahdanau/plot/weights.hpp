@@ -59,12 +59,7 @@ struct Colour {
   friend bool operator==(const Colour&, const Colour&) = default;
 
   /// As in SVG: `#08306b`.
-  std::string hex() const {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string out = "#";
-    for (unsigned channel : {red, green, blue}) out.append({digits[channel >> 4U], digits[channel & 15U]});
-    return out;
-  }
+  std::string hex() const { return "#" + hex_byte(red) + hex_byte(green) + hex_byte(blue); }
 };
 
 /// The colours at the weights 0, 1/4, 1/2, 3/4 and 1.

@@ -1,5 +1,5 @@
 // The additive score of Bahdanau, Cho and Bengio: a(q, k) = w_vᵀ tanh(W_q q + W_k k).
-// The keys' projection is made once for a sentence; the rest is one fused operation a step.
+// The keys' projection is made once for a sentence; the rest is one fused operation per step.
 #pragma once
 
 #include <cstddef>
@@ -42,9 +42,7 @@ struct AdditiveRow {
   const T *query, *keys, *w;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     for (std::size_t i = 0; i < n; ++i) {
       const T s =
           lanes.sum(width, pointwise::AdditiveTerm{}, query + r * width, keys + (begin + i) * width, w);
@@ -61,9 +59,7 @@ struct AdditiveAdjointRow {
   T *d_query, *d_keys, *dw;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     for (std::size_t i = 0; i < n; ++i)
       lanes.map(width, pointwise::AdditiveTermAdjoint{}, Add<T>{d_query + r * width},
                 AddShared<T>{d_keys + (begin + i) * width}, AddShared<T>{dw}, query + r * width,

@@ -1,4 +1,5 @@
 // Luong's products: a(q, k) = q·k, and a(q, k) = qᵀ W k.
+// `Dot` has no parameters and needs one width; `General` applies W to the keys, once per sentence.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ struct ScaledDot {
 
   /// Throws where the widths differ.
   static Weights declare(Scope, ScoreWidths widths) {
-    detail::require_equal_widths("ScaledDot", widths, "Additive");
+    detail::require_equal_widths("ScaledDot", widths, "General or Additive");
     return {};
   }
 

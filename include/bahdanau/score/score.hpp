@@ -142,15 +142,15 @@ using ScoreState = typename ScoreStateOf<S, B>::type;
 ///    and keys must be equally wide.
 /// 2. `Weights` and `declare(scope, widths)` are its parameters.
 /// 3. `prepare(weights, keys)` takes keys [keys, key] to whatever depends on them alone [keys, any]: it is
-///    called once for a source sentence, never once a step. `prepare_values(weights, values)` may do so too.
-/// 4. `scores(weights, query, prepared, spans)` takes queries [queries, query] to one score a pair [pairs];
+///    called once per source sentence, never once per step. `prepare_values(weights, values)` may do so too.
+/// 4. `scores(weights, query, prepared, spans)` takes queries [queries, query] to one score per pair [pairs];
 ///    the rest, α = softmax of them and Σ α v, follows. Or `attend(weights, step)` does all of it, and gives
 ///    contexts of `context_width(widths)`, without which they are as wide as values.
-/// 5. All that goes from step to step is a `State<Backend>`, as arrays of earlier steps are gone in a search:
-/// its `each_pair(f)` calls f for each of its arrays
-///    [pairs] (the attention so far, say), its `each_row(f)` for each [queries, any] (a position, say); one
-///    of them is enough. `start(weights, tape, spans)` makes the first one, and `attend(weights, step,
-///    state)` moves it on. Each hypothesis of a search has its own.
+/// 5. All that goes from step to step is a `State<Backend>`, as arrays of earlier steps are gone in a
+///    search: its `each_pair(f)` calls f for each of its arrays [pairs] (the attention so far, say), its
+///    `each_row(f)` for each [queries, any] (a position, say); one of them is enough.
+///    `start(weights, tape, spans)` makes the first one, and `attend(weights, step, state)` moves it on. Each
+///    hypothesis of a search has its own.
 template <class S>
 concept Score = detail::DeclaresScore<S> && detail::ComparesOn<S, AnyBackend>;
 

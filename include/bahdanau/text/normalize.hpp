@@ -8,6 +8,7 @@
 
 #include <utf8proc.h>
 
+#include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
 
 namespace bahdanau {
@@ -25,11 +26,7 @@ inline CodePoint code_point(std::string_view where, std::string_view line, std::
   utf8proc_int32_t value = 0;
   auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(line.data()) + offset,
                                 static_cast<utf8proc_ssize_t>(line.size() - offset), &value);
-  if (bytes <= 0) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string byte = {'0', 'x', digits[first >> 4U], digits[first & 0xFU]};
-    fail(where, "UTF-8", "byte " + byte + " at offset " + text(offset));
-  }
+  if (bytes <= 0) fail(where, "UTF-8", "byte 0x" + hex_byte(first) + " at offset " + text(offset));
   return {value, static_cast<std::size_t>(bytes)};
 }
 

@@ -141,8 +141,8 @@ inline void require_checkpoint(const std::filesystem::path& path,
   if (format->second == expected) return;
   if (format->second == "\"bahdanau-checkpoint/1\"")
     fail(path.string(), "a checkpoint of format " + expected, format->second + ", of version 0.1",
-         "its random numbers were others: finish that training with version 0.1, or start anew without "
-         "--resume");
+         "its random numbers were others: finish that training with version 0.1, or start anew with "
+         "resume = false (the tool: without --resume)");
   fail(path.string(), "a checkpoint of format " + expected, quote(format->second));
 }
 
@@ -177,7 +177,9 @@ inline void require_same_settings(const std::filesystem::path& path,
   const auto compare = [&](const std::string& key) {
     if (value(before, key) == value(now, key)) return;
     fail(path.string(), plain(key) + " " + plain(value(before, key)) + ", as when the checkpoint was made",
-         plain(value(now, key)), "resume with the same settings and data, or start anew without --resume");
+         plain(value(now, key)),
+         "resume with the same settings and data, or start anew with resume = false (the tool: without "
+         "--resume)");
   };
   for (const char* first : {"data", "validation"}) compare(first);  // others may follow from them
   for (const auto& [key, unused] : now) compare(key);

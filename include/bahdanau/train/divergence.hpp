@@ -7,7 +7,7 @@
 
 namespace bahdanau::detail {
 
-/// Looks at each epoch's training loss, in nats a token.
+/// Looks at each epoch's training loss, in nats per token.
 class Divergence {
  public:
   /// `uniform` is the loss of guessing every word with the same probability: ln of the vocabulary's size.

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <bahdanau/autograd/ops/common.hpp>
+#include <bahdanau/backend/any_backend.hpp>
 #include <bahdanau/nn/weights.hpp>
 
 namespace bahdanau {
@@ -261,6 +262,9 @@ struct Adadelta {
                               detail::numbers(gradients));
   }
 };
+
+static_assert(OptimizerOn<Adam, AnyBackend> && OptimizerOn<AdamW, AnyBackend> &&
+              OptimizerOn<Sgd, AnyBackend> && OptimizerOn<Adadelta, AnyBackend>);
 
 /// The factor for gradients of norm ‖g‖ under a bound θ: θ / ‖g‖ if ‖g‖ > θ, else 1. A bound of 0 never
 /// clips.

@@ -28,7 +28,7 @@ struct TrainerOptions {
   Schedule schedule{};
   double label_smoothing = 0;
   std::size_t patience = 0;  // epochs without a better validation loss before training stops; 0: never
-  double min_delta = 0;      // by more than this, in nats a token, a validation loss must fall to be better
+  double min_delta = 0;      // by more than this, in nats per token, a validation loss must fall to be better
   Progress progress = Progress::automatic;
   std::filesystem::path checkpoint{};  // where to keep one; empty: nowhere
   std::size_t checkpoint_every = 0;    // batches; 0: after every epoch

@@ -151,10 +151,11 @@ class ProgressDisplay {
 
   void draw(const EpochReport& report, double part) {
     constexpr std::size_t widest = 20, narrowest = 5;
-    const std::size_t room = columns();
-    std::string text = fitted(report, "  left " + left(report.epoch, part), room);
-    if (text.size() > room) text.resize(room);
-    const std::size_t width = std::min(widest, room - text.size());  // of the bar and the space behind it
+    const std::size_t available = columns();
+    std::string text = fitted(report, "  left " + left(report.epoch, part), available);
+    if (text.size() > available) text.resize(available);
+    // Of the bar and the space behind it.
+    const std::size_t width = std::min(widest, available - text.size());
     std::string bar;
     if (width > narrowest) {
       const double whole = (static_cast<double>(report.epoch) - 1 + part) / static_cast<double>(epochs_);

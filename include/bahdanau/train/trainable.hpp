@@ -1,4 +1,5 @@
 // The TrainableModel concept: what `Training` and `Trainer` ask of a model, and of the data it learns from.
+// A model or an optimizer that does not fit is told so in one sentence: `CheckedTraining`.
 #pragma once
 
 #include <concepts>
@@ -46,13 +47,11 @@ Objective<typename M::Backend> objective_of(const M& model, Tape<typename M::Bac
 /// 2. `Batch` is what it learns from at once. `check(batch)` says how many rows that has, and throws for one
 ///    that does not fit.
 /// 3. `objective(tape, batch, rows, dropout)` puts some rows of a batch on a tape that is bound to the
-/// weights,
-///    and gives what is to be made small. It may be called for many rows or few and from several threads at
-///    once; what it computes for a row must not depend on the others.
+///    weights, and returns the objective to minimise. It may be called for any number of rows and from
+///    several threads at once; what it computes for a row must not depend on the others.
 /// 4. It may have `Scratch`, lists that `objective` reuses, which it then gets as a fifth argument;
-/// `dropout()`,
-///    the rate with which the plan of point 3 is made; and `settings()`, a map of names and texts that a
-///    checkpoint must agree with.
+///    `dropout()`, the rate with which the plan of point 3 is made; and `settings()`, a map of names and
+///    texts that a checkpoint must agree with.
 template <class M>
 concept TrainableModel = Backend<typename M::Backend> &&
     requires(M& model, const M& read, Tape<typename M::Backend>& tape, const typename M::Batch& batch,

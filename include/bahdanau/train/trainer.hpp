@@ -29,10 +29,13 @@
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
 #include <bahdanau/train/settings.hpp>
+#include <bahdanau/train/trainable.hpp>
 #include <bahdanau/train/training.hpp>
 #include <bahdanau/train/warnings.hpp>
 
 namespace bahdanau {
+
+static_assert(TrainingData<Corpus, Batch>);
 
 /// Trains a model on a corpus, or on other data that model TrainingData (train/trainable.hpp).
 template <class Model, class Optimizer = Adam>
@@ -179,7 +182,7 @@ class Trainer<Model, Optimizer> {
                     "clipping, or warm the rate up");
   }
 
-  /// In nats a token; none where a model has no vocabulary.
+  /// In nats per token; none where a model has no vocabulary.
   double loss_of_guessing() const {
     if constexpr (requires { model_->vocabularies().target.size(); })
       return std::log(static_cast<double>(model_->vocabularies().target.size()));
@@ -280,9 +283,9 @@ class Trainer<Model, Optimizer> {
         give_up(where, "a finite validation loss", report.validation->sum);
       return;
     }
-    constexpr std::size_t few = 16;
+    constexpr std::size_t sample_size = 16;
     std::vector<std::size_t> pairs;
-    const std::size_t apart = (data.size() + few - 1) / few;
+    const std::size_t apart = (data.size() + sample_size - 1) / sample_size;
     for (std::size_t i = 0; i < data.size(); i += apart) pairs.push_back(i);
     const Loss loss = training_.evaluate(make_batch(data, pairs));
     if (!std::isfinite(loss.sum)) give_up(where, "a finite loss", loss.sum);

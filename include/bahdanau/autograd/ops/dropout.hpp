@@ -12,7 +12,7 @@
 
 namespace bahdanau {
 
-/// Which elements fall: one key a place in the model and a training step.
+/// Which elements are dropped: one key for each place in the model and training step.
 struct DropoutMask {
   double rate = 0;
   random::Key key;
@@ -23,11 +23,13 @@ namespace detail {
 /// Draws a mask's factors.
 struct MaskDraw {
   random::Key key;
-  std::uint32_t fallen;  // of 2^32 draws
+  std::uint32_t drop_threshold;  // draws below it, of 2^32, drop their element
   double scale;
 
   explicit MaskDraw(const DropoutMask& mask)
-      : key(mask.key), fallen(static_cast<std::uint32_t>(mask.rate * 0x1.0p32)), scale(1 / (1 - mask.rate)) {}
+      : key(mask.key),
+        drop_threshold(static_cast<std::uint32_t>(mask.rate * 0x1.0p32)),
+        scale(1 / (1 - mask.rate)) {}
 
   /// The stream of a row; a draw of it decides over two columns.
   BAHDANAU_HOST_DEVICE random::Key row(std::uint64_t name) const { return key.derive(name); }
@@ -35,12 +37,12 @@ struct MaskDraw {
 
 /// 0 or `kept`, as the lower half of a draw says.
 template <class T>
-BAHDANAU_HOST_DEVICE T mask_factor(std::uint64_t draw, std::uint32_t fallen, T kept) {
-  return static_cast<std::uint32_t>(draw) < fallen ? T(0) : kept;
+BAHDANAU_HOST_DEVICE T mask_factor(std::uint64_t draw, std::uint32_t drop_threshold, T kept) {
+  return static_cast<std::uint32_t>(draw) < drop_threshold ? T(0) : kept;
 }
 
 /// out = in ⊙ mask, or out += in ⊙ mask: [rows, cols]. Factors are not kept: an adjoint that draws them again
-/// costs less than the room for them.
+/// costs less than the memory for them.
 template <template <class> class Output, class T>
 struct MaskRow {
   MaskDraw mask;
@@ -53,21 +55,21 @@ struct MaskRow {
     constexpr bool add = std::is_same_v<Output<T>, Add<T>>;
     const random::Key key = mask.row(row_name ? static_cast<std::uint64_t>(row_name[r]) : r);
     // Copies, and both columns read before one is written: so a compiler sees that it may use vectors.
-    const std::uint32_t fallen = mask.fallen;
+    const std::uint32_t drop_threshold = mask.drop_threshold;
     const T kept = static_cast<T>(mask.scale);
     T* to = out + r * cols;
     const T* from = in + r * cols;
     lanes.for_columns(cols / 2, [=](std::size_t pair) {
       const std::size_t c = 2 * pair;
       const std::uint64_t draw = key.bits(pair);
-      const T a = from[c] * mask_factor(draw, fallen, kept),
-              b = from[c + 1] * mask_factor(draw >> 32U, fallen, kept);
+      const T a = from[c] * mask_factor(draw, drop_threshold, kept),
+              b = from[c + 1] * mask_factor(draw >> 32U, drop_threshold, kept);
       const T sum_a = add ? to[c] + a : a, sum_b = add ? to[c + 1] + b : b;
       to[c] = sum_a;
       to[c + 1] = sum_b;
     });
     if (cols % 2 == 0 || !lanes.owns(0)) return;
-    const T last = from[cols - 1] * mask_factor(key.bits(cols / 2), fallen, kept);
+    const T last = from[cols - 1] * mask_factor(key.bits(cols / 2), drop_threshold, kept);
     to[cols - 1] = add ? to[cols - 1] + last : last;
   }
 };
@@ -80,7 +82,7 @@ struct PairMask {
     const auto position = static_cast<std::uint64_t>(key_of_pair[pair] - key_begin[query]);
     const random::Key key = mask.row(row_name ? static_cast<std::uint64_t>(row_name[query]) : query);
     const std::uint64_t draw = key.bits(position / 2);
-    return mask_factor(position % 2 == 0 ? draw : draw >> 32U, mask.fallen, mask.scale);
+    return mask_factor(position % 2 == 0 ? draw : draw >> 32U, mask.drop_threshold, mask.scale);
   }
 };
 

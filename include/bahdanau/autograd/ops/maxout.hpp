@@ -1,4 +1,5 @@
 // Maxout: the larger of each pair of neighbours in a row.
+// Its gradient goes to the larger of the two, to the first where both are equal.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ struct SpreadRow {
 
 }  // namespace detail
 
-/// y[r] = Σ_c x[r, c]: x [rows, cols], y [rows].
+/// Sums over the columns, one for each row: y[r] = Σ_c x[r, c], x [rows, cols], y [rows].
 template <Backend B>
 Variable<B> sum_columns(const Variable<B>& x) {
   using T = typename B::Scalar;
@@ -49,7 +49,7 @@ Variable<B> sum_columns(const Variable<B>& x) {
   return y;
 }
 
-/// y[c] = Σ_r x[r, c]: x [rows, cols], y [cols].
+/// Sums over the rows, one for each column: y[c] = Σ_r x[r, c], x [rows, cols], y [cols].
 template <Backend B>
 Variable<B> sum_rows(const Variable<B>& x) {
   using T = typename B::Scalar;

@@ -121,7 +121,7 @@ Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t co
   const Variable<B> y = x.tape->variable({count, x.cols()});
   B::for_rows(count, detail::GatherRow<Store, T>{y.value, x.value, index, x.cols()});
   // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]; for a leaf after all adjoints: tapes that share an
-  // embedding need no room for all of its rows then
+  // embedding need no memory for all of its rows then
   if (x.tape->is_leaf(x))
     x.tape->add_rows(x, y, index);
   else

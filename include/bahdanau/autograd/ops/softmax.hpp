@@ -168,7 +168,7 @@ Variable<B> softmax(const Variable<B>& x, std::span<const Index> lengths) {
 /// α = softmax of the scores [pairs] of each query.
 template <Backend B>
 Variable<B> softmax(const Variable<B>& scores, const SpanView<B>& spans) {
-  detail::require_equal("softmax", "scores, one a pair:", spans.pairs, scores.size());
+  detail::require_equal("softmax", "scores, one per pair:", spans.pairs, scores.size());
   return detail::softmax_over(scores, detail::SpanRows{spans.offset, spans.length}, spans.queries);
 }
 

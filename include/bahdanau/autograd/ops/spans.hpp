@@ -1,5 +1,5 @@
 // Operations between queries and the keys in their spans: what attention is made of.
-// A pair is one query with one key; scores and weights are flat arrays with one element a pair.
+// A pair is one query with one key; scores and weights are flat arrays with one element per pair.
 #pragma once
 
 #include <cmath>
@@ -23,9 +23,7 @@ struct SpanDotRow {
   T scale;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     for (std::size_t i = 0; i < n; ++i) {
       const T dot = lanes.sum(cols, pointwise::Times{}, query + r * cols, keys + (begin + i) * cols);
       if (lanes.owns(0)) out[first + i] = std::fma(scale, dot, empty ? T(0) : out[first + i]);
@@ -44,9 +42,7 @@ struct SpanSumRow {
   T scale;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     if (empty && n > 0)
       lanes.map(cols, pointwise::Times{}, Store<T>{out + r * cols}, rows + begin * cols,
                 scale * weight[first]);
@@ -66,9 +62,7 @@ struct SpanSpreadRow {
   T scale;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    const auto begin = static_cast<std::size_t>(spans.key_begin[r]);
-    const auto first = static_cast<std::size_t>(spans.offset[r]),
-               n = static_cast<std::size_t>(spans.length[r]);
+    const auto [begin, first, n] = spans.span(r);
     for (std::size_t i = 0; i < n; ++i)
       lanes.map(cols, pointwise::Times{}, AddShared<T>{out + (begin + i) * cols}, query + r * cols,
                 scale * weight[first + i]);
@@ -113,7 +107,7 @@ Variable<B> span_sum(const Variable<B>& weight, const Variable<B>& values, const
   using T = typename B::Scalar;
   using View = SpanView<B>;
   detail::require_same_tape("span_sum", weight, values);
-  detail::require_equal("span_sum", "weights, one a pair:", spans.pairs, weight.size());
+  detail::require_equal("span_sum", "weights, one per pair:", spans.pairs, weight.size());
   detail::require_keys<B>("span_sum", spans, values);
   const std::size_t cols = values.cols();
   const Variable<B> context = values.tape->variable({spans.queries, cols});

@@ -1,5 +1,5 @@
 // Where the arrays of a Thrust backend get their memory: from a cache in front of the device, which each
-// system and watcher has one of.
+// system and observer has one of.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace bahdanau::detail {
 
 /// Memory from a cache that lives as long as the program.
-template <class System, class Watch>
+template <class System, class Observer>
 class DeviceResource final : public thrust::mr::memory_resource<thrust::pointer<void, System>> {
  public:
   using pointer = thrust::pointer<void, System>;
@@ -29,7 +29,7 @@ class DeviceResource final : public thrust::mr::memory_resource<thrust::pointer<
 
   struct Source {
     static void* allocate(std::size_t bytes) {
-      Watch::allocation(bytes);
+      Observer::allocation(bytes);
       return ThrustSystem<System>::allocate(bytes);
     }
     static void free(void* place) { ThrustSystem<System>::free(place); }
@@ -41,7 +41,7 @@ class DeviceResource final : public thrust::mr::memory_resource<thrust::pointer<
   }
 };
 
-template <class U, class System, class Watch>
-using DeviceAllocator = thrust::mr::stateless_resource_allocator<U, DeviceResource<System, Watch>>;
+template <class U, class System, class Observer>
+using DeviceAllocator = thrust::mr::stateless_resource_allocator<U, DeviceResource<System, Observer>>;
 
 }  // namespace bahdanau::detail

@@ -85,8 +85,8 @@ struct ThrustSystem : DeviceCopies<System> {
   /// Calls f with the policy for n elements: few of them are done before other threads have woken up.
   template <class F>
   static void with_policy(std::size_t n, F f) {
-    constexpr std::size_t few = std::size_t{1} << 14U;
-    if (n < few)
+    constexpr std::size_t serial_limit = std::size_t{1} << 14U;
+    if (n < serial_limit)
       f(thrust::cpp::tag{});
     else
       f(System{});
@@ -105,7 +105,8 @@ struct ThrustSystem : DeviceCopies<System> {
       thrust::for_each_n(System{}, thrust::counting_iterator<std::size_t>(0), rows, call);
   }
   /// All calls come from one thread, so OpenBLAS divides a product among threads of its own, as the program
-  /// has set it. Not in a process in which `Xtensor` has multiplied too: see blas::use_one_thread.
+  /// has set it. Not once `blas::use_one_thread` was called, which `Xtensor` does before a product with
+  /// another factor than 1.
   template <class T>
   static void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k,
                    T alpha, const T* a, std::size_t lda, std::size_t stride_a, const T* b, std::size_t ldb,

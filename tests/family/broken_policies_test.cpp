@@ -122,7 +122,7 @@ TEST_CASE("a decoder that breaks its contract is told so", "[policies][error]") 
   using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, B, BrokenDecoder>;
   CHECK(said<Model>(Mistake::no_attend) ==
         "decoder \"broken\": expected a step that calls attend, got none; it has no context otherwise");
-  CHECK(said<Model>(Mistake::twice) == "DecoderStep::attend: expected one call a step, got another one");
+  CHECK(said<Model>(Mistake::twice) == "DecoderStep::attend: expected one call per step, got another one");
 }
 
 TEST_CASE("what another model has encoded is refused, whatever is alike", "[policies][error]") {

@@ -121,7 +121,7 @@ class DecoderStep {
   /// In a search, several rows may continue one state. A decoder that attends before its step gets each state
   /// once, and attends once for all of them; afterwards its state, and the context, have those rows.
   Variable<B> attend(const Variable<B>& query) {
-    if (attention_.tape != nullptr) fail("DecoderStep::attend", "one call a step", "another one");
+    if (attention_.tape != nullptr) fail("DecoderStep::attend", "one call per step", "another one");
     const Attended<B> attended = detail::attend<S, B>(
         *weights_, {query, *memory_, *spans_, plan_.active() ? plan_.attention() : DropoutMask{}, names_},
         *score_);

@@ -23,7 +23,7 @@ namespace bahdanau::detail {
 template <class C, Backend B>
 struct DecoderSource {
   std::span<const Index> begin, length;    // the keys of each sentence
-  std::span<const CellState<C, B>> first;  // one a layer, parts of [sentences, hidden]
+  std::span<const CellState<C, B>> first;  // one per layer, parts of [sentences, hidden]
   std::span<const Index> row_of_sentence;  // the row of `first` that belongs to each sentence
 };
 

@@ -69,7 +69,7 @@ class Encoded {
     detail::DeviceMatrix<B> prepared;            // [keys, any]
     detail::DeviceMatrix<B> values;              // [keys, any]; without rows: the keys are the values
     std::vector<Index> begin, length;            // the rows of each sentence
-    std::vector<detail::OwnedState<C, B>> last;  // one a layer, parts of [sentences, hidden]
+    std::vector<detail::OwnedState<C, B>> last;  // one per layer, parts of [sentences, hidden]
     std::size_t steps = 0;                       // of the rows that were encoded, or the most keys
     std::string_view score;                      // the name of the one that prepared the keys
     std::string_view decoder, encoder;           // and of these

@@ -82,7 +82,7 @@ class TokenInference : public Base {
   /// Feeds one token a sentence and moves the state on; returns the logits [sentences, vocabulary].
   Array<Scalar, 2> step(std::span<const Token> tokens, State& state) const {
     require_fitting("step", state);
-    detail::require_equal("step", "tokens, one a sentence:", state.rows(), tokens.size());
+    detail::require_equal("step", "tokens, one per sentence:", state.rows(), tokens.size());
     for (const Token id : tokens) require_token("step", id);
     const auto frozen = self().frozen_model();
     Tape<Backend> tape(frozen->binding());
@@ -117,7 +117,7 @@ class TokenInference : public Base {
   Decoded<Scalar> decode(const Sequences& inputs, State& state) const {
     require_fitting("decode", state);
     inputs.check("decode", this->vocabularies().target.size());
-    detail::require_equal("decode", "rows, one a sentence:", state.rows(), inputs.rows());
+    detail::require_equal("decode", "rows, one per sentence:", state.rows(), inputs.rows());
     return decode(SequenceRows::of(inputs), inputs.width(), DecoderNetwork::Inputs::as_given, state);
   }
 

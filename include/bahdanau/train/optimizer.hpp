@@ -86,7 +86,7 @@ inline void require_number(std::string_view where, std::string_view what, double
   if (!(x >= least && x < limit)) fail(where, what, number_text(x));  // so for NaN too
 }
 /// A share from 0 up to, not including, 1.
-inline void require_share(std::string_view where, double x) {
+inline void require_fraction(std::string_view where, double x) {
   require_number(where, "a number from 0 up to, not including, 1", x, 0, 1);
 }
 inline void require_not_negative(std::string_view where, double x) {
@@ -163,8 +163,8 @@ struct Adam {
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
     detail::require_not_negative("Adam.rate", rate);
-    detail::require_share("Adam.beta1", beta1);
-    detail::require_share("Adam.beta2", beta2);
+    detail::require_fraction("Adam.beta1", beta1);
+    detail::require_fraction("Adam.beta2", beta2);
     detail::require_not_negative("Adam.epsilon", epsilon);
   }
 
@@ -188,8 +188,8 @@ struct AdamW {
 
   void check() const {
     detail::require_not_negative("AdamW.rate", rate);
-    detail::require_share("AdamW.beta1", beta1);
-    detail::require_share("AdamW.beta2", beta2);
+    detail::require_fraction("AdamW.beta1", beta1);
+    detail::require_fraction("AdamW.beta2", beta2);
     detail::require_not_negative("AdamW.epsilon", epsilon);
     detail::require_not_negative("AdamW.decay", decay);
   }
@@ -214,7 +214,7 @@ struct Sgd {
 
   void check() const {
     detail::require_not_negative("Sgd.rate", rate);
-    detail::require_share("Sgd.momentum", momentum);
+    detail::require_fraction("Sgd.momentum", momentum);
   }
 
   OptimizerSettings settings() const { return {{"rate", rate}, {"momentum", momentum}}; }
@@ -241,7 +241,7 @@ struct Adadelta {
 
   void check() const {
     detail::require_not_negative("Adadelta.rate", rate);
-    detail::require_share("Adadelta.rho", rho);
+    detail::require_fraction("Adadelta.rho", rho);
     detail::require_not_negative("Adadelta.epsilon", epsilon);
   }
 

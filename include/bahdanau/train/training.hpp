@@ -40,7 +40,7 @@ struct StepOptions {
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
     if (!(clip >= 0)) fail("clip", "a bound of at least 0", detail::number_text(clip));
-    detail::require_share("label_smoothing", label_smoothing);
+    detail::require_fraction("label_smoothing", label_smoothing);
   }
 };
 
@@ -239,8 +239,8 @@ class Training<Model, Optimizer> {
   static std::span<const Index> checked_labels(const Classification<Backend>& c) {
     const Shape& weight = c.layer.weight.shape;
     detail::require_equal("objective", "features of width", weight.cols(), c.features.cols());
-    detail::require_equal("objective", "biases, one a class:", weight.rows(), c.layer.bias.shape.size());
-    detail::require_equal("objective", "labels, one a row of features:", c.features.rows(), c.labels.size());
+    detail::require_equal("objective", "biases, one per class:", weight.rows(), c.layer.bias.shape.size());
+    detail::require_equal("objective", "labels, one per row of features:", c.features.rows(), c.labels.size());
     for (const Index label : c.labels)
       if (label < 0 || static_cast<std::size_t>(label) >= weight.rows())
         fail("objective", "labels from 0 to " + detail::text(weight.rows() - 1), detail::text(label));

@@ -120,3 +120,44 @@ TEST_CASE("a longer greedy translation makes no more allocations than a short on
   translate(60);
   CHECK(translate(60) == translate(20));
 }
+
+TEST_CASE("a session allocates nothing once sentences of a size came", "[memory][session]") {
+  if (!counts_allocations) return;
+  const auto in_a_session = []<class M>(const M* type) {
+    static_cast<void>(type);
+    const M model({.embed = 12, .hidden = 16, .layers = 2}, bd::test::numbered(30, 40, 60), 1);
+    bd::Session session(model.freeze());
+    std::vector<bd::Sequences> batches;
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+      batches.push_back(bd::test::random_sequences(5, 9, 30, seed));
+    std::vector<bd::Index> parents;
+    std::vector<bd::Token> tokens;
+    const auto search = [&](const bd::Sequences& batch) {
+      session.restart(batch);
+      parents.clear();
+      for (std::size_t r = 0; r < batch.rows(); ++r) parents.push_back(static_cast<bd::Index>(r));
+      tokens.assign(parents.size(), bd::reserved::bos);
+      for (std::size_t step = 0; step < 12; ++step) {
+        session.step(parents, tokens, step == 7 ? 0 : 4);
+        parents.clear();
+        tokens.clear();
+        for (std::size_t r = 0; r < session.rows() && parents.size() < 20; ++r)
+          for (const std::size_t k : {0, 1}) {
+            parents.push_back(static_cast<bd::Index>(r));
+            tokens.push_back(step == 7 ? static_cast<bd::Token>(4 + k) : session.next(r)[k]);
+          }
+      }
+    };
+    for (int warm_up = 0; warm_up < 3; ++warm_up)
+      for (const bd::Sequences& batch : batches) search(batch);
+    return allocations_of([&] {
+      for (const bd::Sequences& batch : batches) search(batch);
+    });
+  };
+  CHECK(in_a_session(static_cast<Model<bd::Gru, bd::Additive>*>(nullptr)) == 0);
+  CHECK(in_a_session(static_cast<Model<bd::Lstm, bd::ScaledDot>*>(nullptr)) == 0);
+  CHECK(in_a_session(static_cast<Model<bd::Gru, bd::Additive, bd::Bidirectional>*>(nullptr)) == 0);
+  using Feeding =
+      bd::EncoderDecoder<bd::Lstm, bd::General, bd::Xtensor<float>, bd::InputFeeding, bd::Bidirectional>;
+  CHECK(in_a_session(static_cast<Feeding*>(nullptr)) == 0);
+}

@@ -52,4 +52,5 @@
 #include <bahdanau/text/vocabulary.hpp>
 #include <bahdanau/train/trainer.hpp>
 #include <bahdanau/train/training.hpp>
+#include <bahdanau/translator.hpp>
 #include <bahdanau/version.hpp>

@@ -44,9 +44,18 @@ inline void check_source(const Limits& limits, std::size_t tokens, std::size_t s
 }
 
 inline std::size_t beam_width(const Greedy&) { return 1; }
+inline std::size_t beam_width(const Sample&) { return 1; }
 inline std::size_t beam_width(const Beam& beam) { return beam.width; }
 inline std::size_t found_of(const Greedy&) { return 1; }
+inline std::size_t found_of(const Sample&) { return 1; }
 inline std::size_t found_of(const Beam& beam) { return beam.nbest; }
+
+/// Throws if there are more sentences in a call than there may be.
+inline void check_sentences(const Limits& limits, std::size_t sentences) {
+  if (limits.sentences != 0 && sentences > limits.sentences)
+    fail_limit(limits.sentences, "at most " + text(limits.sentences) + " sentences in a call",
+               text(sentences), "sentences");
+}
 
 /// Throws if the beam is wider than it may be.
 template <class Options>

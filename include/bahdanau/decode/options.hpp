@@ -1,10 +1,13 @@
-// How a translation is searched for: greedily, or with a beam; and what a request may cost at most.
-// Plain settings, which `EncoderDecoder::translate` takes; decode/search.hpp does the work.
+// How a translation is searched for: greedily, with a beam, or by drawing; and what a request may cost at
+// most. Plain settings, which `EncoderDecoder::translate` takes; decode/search.hpp does the work.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/thread_pool.hpp>
@@ -14,6 +17,7 @@ namespace bahdanau {
 /// What one call of `translate` may cost; beyond it a `LimitError` is thrown, and nothing else happens. 0
 /// means no limit.
 struct Limits {
+  std::size_t sentences = 0;      // of one call
   std::size_t source_tokens = 0;  // of a sentence, `<eos>` included; checked before any work
   std::size_t target_tokens = 0;  // of a translation that has not ended by then; `max_length` cuts instead
   std::size_t beam = 0;           // the width
@@ -34,6 +38,13 @@ class LimitError : public Error {
   std::size_t sentence_;
 };
 
+/// A token that was just chosen, for who wants to see a translation grow.
+struct StreamedToken {
+  std::size_t sentence = 0;  // among those of the call
+  std::string_view token;    // as it is spelled; valid during the call
+  double log_prob = 0;
+};
+
 /// Takes the most probable token at every step.
 struct Greedy {
   std::size_t max_length = 0;    // of a translation, `<eos>` included; 0: twice the source's length plus 10,
@@ -42,6 +53,22 @@ struct Greedy {
   std::size_t threads = 0;       // for many sentences; 0: one per core. The results do not depend on it
   Limits limits = {};
   ThreadPool* pool = nullptr;  // whose threads; null: the process's
+  // Called with each token; `false` ends the translation there. Of several sentences at once only with one
+  // thread, so that nobody has to think of two calls at a time.
+  std::function<bool(const StreamedToken&)> on_token = {};
+};
+
+/// Draws each token by its probability. The draws follow from the seed, the number of the sentence in its
+/// call, and the step: not from threads, or from what is decoded beside it.
+struct Sample {
+  double temperature = 1;  // logits are divided by it: below 1 for likelier translations
+  std::size_t top = 0;     // draws among so many of the most probable tokens; 0: all
+  std::uint64_t seed = 0;
+  std::size_t max_length = 0;  // as for `Greedy`
+  bool replace_unknown = false;
+  std::size_t threads = 0;
+  Limits limits = {};
+  ThreadPool* pool = nullptr;
 };
 
 /// Keeps the `width` best hypotheses at every step.

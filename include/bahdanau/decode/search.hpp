@@ -1,4 +1,4 @@
-// Greedy and beam search over several sentences at once.
+// Greedy and beam search, and drawing, over several sentences at once.
 // A row that has ended leaves the batch, so the cost follows the hypotheses that still run.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <bahdanau/core/random.hpp>
 #include <bahdanau/decode/hypotheses.hpp>
 #include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/options.hpp>
@@ -25,18 +26,26 @@ struct SearchResult {
   HypothesisTree<Scalar> tree;
 };
 
+/// A token that goes on, and its ln p.
+struct Chosen {
+  Token token;
+  double log_prob;
+};
+
 /// Which sentences of a call are searched for, for messages; without numbers, all of them.
 struct SentenceNumbers {
   std::span<const std::size_t> numbers = {};
   std::size_t operator[](std::size_t row) const { return numbers.empty() ? row : numbers[row]; }
 };
 
-/// The most probable token at every step. Throws for a token outside of the vocabulary and once the deadline
-/// has passed; `helpers` may be null.
-template <class Architecture>
-SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>& session,
-                                                   const Sequences& source, const Greedy& options,
-                                                   Workers* helpers = nullptr, SentenceNumbers numbers = {}) {
+/// One hypothesis for each sentence. `choose(session, row, step)` gives the token that goes on, and its ln p;
+/// `go_on(sentence, token, log_prob)` whether it does. Throws for a token outside of the vocabulary and once
+/// the deadline has passed; `helpers` may be null.
+template <class Architecture, class Options, class Choose, class GoOn>
+SearchResult<typename Architecture::Scalar> search_one(DecodingSession<Architecture>& session,
+                                                       const Sequences& source, const Options& options,
+                                                       Workers* helpers, SentenceNumbers numbers,
+                                                       std::size_t count, Choose choose, GoOn go_on) {
   using Scalar = typename Architecture::Scalar;
   check_deadline(options.limits, numbers[0]);
   session.restart(source, Continuation::one_by_one, helpers);
@@ -54,23 +63,23 @@ SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>
                              session.architecture().max_length());
     longest = std::max(longest, limits[r]);
   }
-  // Room for sentences of an ordinary length; others grow it.
+  // Memory for sentences of an ordinary length; others grow it.
   constexpr std::size_t ordinary = 64, most = 1 << 20;
   longest = std::min(longest, ordinary);
   result.tree.reserve(longest, longest * source.rows(), std::min(longest * weights, most));
   for (std::size_t step = 0; !parents.empty(); ++step) {
-    session.step(parents, tokens, 1);
+    session.step(parents, tokens, count);
     check_deadline(options.limits, numbers[session.sentence(0)]);
     result.tree.begin_step();
     std::size_t running = 0;
     for (std::size_t r = 0; r < session.rows(); ++r) {
       result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
-      const Token token = session.next(r)[0];
-      const auto log_prob = static_cast<double>(session.log_probs(r)[0]);
       const std::size_t sentence = session.sentence(r);
+      const auto [token, log_prob] = choose(r, numbers[sentence], step);
       const double score = scores[r] + log_prob;
-      if (token == reserved::eos || step + 1 == limits[sentence]) {
-        result.found[sentence] = {{step, r, token, log_prob, score, token == reserved::eos}};
+      const bool stopped = !go_on(numbers[sentence], token, log_prob);
+      if (token == reserved::eos || stopped || step + 1 == limits[sentence]) {
+        result.found[sentence] = {{step, r, token, log_prob, score, token == reserved::eos || stopped}};
         continue;
       }
       parents[running] = static_cast<Index>(r);
@@ -84,6 +93,55 @@ SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>
     scores.resize(running);
   }
   return result;
+}
+
+/// The most probable token at every step.
+template <class Architecture>
+SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>& session,
+                                                   const Sequences& source, const Greedy& options,
+                                                   Workers* helpers = nullptr, SentenceNumbers numbers = {}) {
+  const Vocabulary& vocabulary = session.architecture().vocabularies().target;
+  return search_one(
+      session, source, options, helpers, numbers, 1,
+      [&](std::size_t row, std::size_t, std::size_t) {
+        return Chosen{session.next(row)[0], static_cast<double>(session.log_probs(row)[0])};
+      },
+      [&](std::size_t sentence, Token token, double log_prob) {
+        return !options.on_token || options.on_token({sentence, vocabulary.token(token), log_prob});
+      });
+}
+
+/// A token drawn by its probability at every step. Throws for options out of range too.
+template <class Architecture>
+SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>& session,
+                                                   const Sequences& source, const Sample& options,
+                                                   Workers* helpers = nullptr, SentenceNumbers numbers = {}) {
+  if (!(options.temperature > 0) || !std::isfinite(options.temperature))
+    fail("Sample.temperature", "a finite number above 0", number_text(options.temperature));
+  const std::size_t vocabulary = session.architecture().vocabularies().target.size();
+  const std::size_t count = std::min(options.top, vocabulary);
+  const random::Key key = random::key_of(options.seed, random::Stream::sampling);
+  std::vector<double> weight;
+  return search_one(
+      session, source, options, helpers, numbers, count,
+      [&](std::size_t row, std::size_t sentence, std::size_t step) {
+        const auto log_probs = session.log_probs(row);
+        const double largest = static_cast<double>(*std::max_element(log_probs.begin(), log_probs.end()));
+        weight.clear();
+        double total = 0;
+        for (const auto log_prob : log_probs) {
+          // p^(1 / temperature), as logits are divided by it
+          total += std::exp((static_cast<double>(log_prob) - largest) / options.temperature);
+          weight.push_back(total);
+        }
+        const double drawn = key.derive(sentence).uniform(step) * total;
+        const auto place = std::min(
+            static_cast<std::size_t>(std::upper_bound(weight.begin(), weight.end(), drawn) - weight.begin()),
+            weight.size() - 1);
+        return Chosen{count == 0 ? static_cast<Token>(place) : session.next(row)[place],
+                      static_cast<double>(log_probs[place])};
+      },
+      [](std::size_t, Token, double) { return true; });
 }
 
 /// The beam of one sentence.

@@ -80,7 +80,11 @@ auto read_one(std::span<const std::string_view> sentences, std::size_t number, R
 template <class Architecture, class Options>
 double check_limits(const Architecture& model, std::span<const std::string_view> sentences,
                     const Options& options) {
+  check_sentences(options.limits, sentences.size());
   check_beam(options);
+  if constexpr (requires { options.on_token; })
+    if (options.on_token && sentences.size() > 1 && options.threads != 1)
+      fail("Greedy.on_token", "one sentence, or threads = 1", text(sentences.size()) + " sentences");
   if (options.max_length > TextOptions::longest)
     fail("max_length", "at most " + text(TextOptions::longest) + " tokens", text(options.max_length));
   const Limits& limits = options.limits;
@@ -260,6 +264,9 @@ class TextInference : public Base {
   Translation translate(std::string_view sentence, const Beam& options) const {
     return std::move(best({&sentence, 1}, options).front());
   }
+  Translation translate(std::string_view sentence, const Sample& options) const {
+    return std::move(best({&sentence, 1}, options).front());
+  }
   /// Several sentences, in their order: `{"go .", "i lost ."}`, or a range of strings, views or literals.
   std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
                                      const Greedy& options = {}) const {
@@ -275,6 +282,10 @@ class TextInference : public Base {
   }
   template <SentenceRange Range>
   std::vector<Translation> translate(const Range& sentences, const Beam& options) const {
+    return best(detail::views_of(sentences), options);
+  }
+  template <SentenceRange Range>
+  std::vector<Translation> translate(const Range& sentences, const Sample& options) const {
     return best(detail::views_of(sentences), options);
   }
 

@@ -112,7 +112,6 @@ class Arrays {
 
   /// A weight's gradient reads that of an array.
   void note_lasting(ArrayId id) {
-    note_result(id, true);
     Array& array = arrays_[id];
     array.lasting = true;
     if (array.slot != no_slot) slots_[array.slot].lasting = slots_[array.slot].kept = true;

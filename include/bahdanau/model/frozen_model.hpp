@@ -17,17 +17,15 @@
 
 namespace bahdanau::detail {
 
-/// What the products of a model are: those of a sentence of one token, encoded, and of one step. `weights`
-/// are laid out by its parameters, on the device, whatever they are.
+/// Notes the products of a sentence of so many tokens, encoded, and of one step.
 template <class Architecture>
-WeightTrace<typename Architecture::Backend> trace_weights(const Architecture& architecture,
-                                                          const typename Architecture::Scalar* weights) {
+void trace_sentence(const Architecture& architecture, const typename Architecture::Scalar* weights,
+                    std::size_t tokens, WeightTrace<typename Architecture::Backend>& trace) {
   using B = typename Architecture::Backend;
   using C = typename Architecture::Cell;
-  WeightTrace<B> trace(weights);
   Tape<B> tape(WeightBinding<B>{.weights = weights, .trace = &trace});
   Encoding<C, B> encoding;
-  const std::vector<std::vector<Token>> rows{{reserved::eos}};
+  const std::vector<std::vector<Token>> rows{std::vector<Token>(tokens, reserved::eos)};
   const Sequences source = Sequences::from_rows(rows);
   architecture.run_encoder("freeze", tape, SequenceRows::of(source), {}, encoding);
   const auto& decoder = architecture.decoder_network();
@@ -38,7 +36,22 @@ WeightTrace<typename Architecture::Backend> trace_weights(const Architecture& ar
   const std::vector<Token> first{reserved::bos};
   const auto stepped = decoder.step(memory, spans.view(), decoder.tokens(tape, tape.keep(first), 1), state);
   decoder.logits(stepped.features);
-  return trace;
+}
+
+/// What the products of a model are. `weights` are laid out by its parameters, on the device, whatever they
+/// are. An encoder may refuse sentences that are too short or too long for it; what it says then is said
+/// where somebody translates one, and without a trace all weights stay as they lie.
+template <class Architecture>
+WeightTrace<typename Architecture::Backend> trace_weights(const Architecture& architecture,
+                                                          const typename Architecture::Scalar* weights) {
+  using Trace = WeightTrace<typename Architecture::Backend>;
+  for (const std::size_t tokens : {1, 8, 64}) try {
+      Trace trace(weights);
+      trace_sentence(architecture, weights, tokens, trace);
+      return trace;
+    } catch (const Error&) {
+    }
+  return Trace(weights);
 }
 
 template <class Architecture>

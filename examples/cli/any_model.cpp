@@ -79,10 +79,11 @@ std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path) {
   return make(path.string(), {d.cell, d.score, d.encoder, d.decoder, d.readout}, FromFile{path});
 }
 
-std::unique_ptr<AnyModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
-                                        const bd::Vocabularies& vocabularies, std::uint64_t seed,
-                                        FirstWeights first) {
-  return make("model", policies, FromSeed{config, vocabularies, seed, first});
+std::unique_ptr<TrainableModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
+                                              const bd::Vocabularies& vocabularies, std::uint64_t seed,
+                                              FirstWeights first) {
+  auto made = make("model", policies, FromSeed{config, vocabularies, seed, first});
+  return std::unique_ptr<TrainableModel>(static_cast<TrainableModel*>(made.release()));  // see model_from
 }
 
 void check_policies(std::string_view where, const PolicyNames& policies) {

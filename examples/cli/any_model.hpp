@@ -78,6 +78,11 @@ class AnyModel {
   /// Translates sentences in one batch; of each, the best translation or the `nbest` ones, best first.
   virtual std::vector<std::vector<bd::Translation>> translate(std::span<const std::string> sentences,
                                                               const Search& search) const = 0;
+};
+
+/// One that can be trained, and saved.
+class TrainableModel : public AnyModel {
+ public:
   /// Trains as `bd::Trainer` does; without a validation set that is null.
   virtual bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
                                    const OptimizerChoice& optimizer, const bd::TrainerOptions& options) = 0;
@@ -85,14 +90,14 @@ class AnyModel {
   virtual void save(const std::filesystem::path& path) const = 0;
 };
 
-/// Loads a model of the policies that its file names. Throws, with the path, for a file that is no model, and
-/// for policies that are unknown or do not fit together.
+/// Loads a model of the policies that its file names, for inference alone. Throws, with the path, for a file
+/// that is no model, and for policies that are unknown or do not fit together.
 std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path);
 
 /// A new model with weights drawn from `seed`.
-std::unique_ptr<AnyModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
-                                        const bd::Vocabularies& vocabularies, std::uint64_t seed,
-                                        FirstWeights first = FirstWeights::usual);
+std::unique_ptr<TrainableModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
+                                              const bd::Vocabularies& vocabularies, std::uint64_t seed,
+                                              FirstWeights first = FirstWeights::usual);
 
 /// Throws what `new_any_model` throws for these names, before anything else is done.
 void check_policies(std::string_view where, const PolicyNames& policies);

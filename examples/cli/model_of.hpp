@@ -16,8 +16,8 @@
 #include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
-#include <bahdanau/io/model_file.hpp>
 #include <bahdanau/encoder_decoder.hpp>
+#include <bahdanau/io/model_file.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/trainer.hpp>
 
@@ -73,10 +73,11 @@ struct AnyOptimizer {
   }
 };
 
-template <class Model>
-class ModelOf final : public AnyModel {
+/// What a model and a frozen one have in common.
+template <class Model, class Base>
+class InferenceOf : public Base {
  public:
-  explicit ModelOf(Model model) : model_(std::move(model)) {}
+  explicit InferenceOf(Model model) : model_(std::move(model)) {}
 
   PolicyNames policies() const override {
     return {std::string(Model::Cell::name), std::string(Model::Score::name),
@@ -106,34 +107,43 @@ class ModelOf final : public AnyModel {
     return out;
   }
 
-  bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
-                           const OptimizerChoice& optimizer, const bd::TrainerOptions& options) override {
-    bd::Trainer trainer(model_, AnyOptimizer(optimizer), options);
-    return validation ? trainer.fit(corpus, *validation) : trainer.fit(corpus);
-  }
-
-  void save(const std::filesystem::path& path) const override { model_.save(path); }
-
- private:
+ protected:
   Model model_;
 };
 
 template <class Model>
-Model FromFile::make() const {
-  return Model::load(path);
+using FrozenOf = InferenceOf<bd::Frozen<Model>, AnyModel>;
+
+template <class Model>
+class ModelOf final : public InferenceOf<Model, TrainableModel> {
+ public:
+  using InferenceOf<Model, TrainableModel>::InferenceOf;
+
+  bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
+                           const OptimizerChoice& optimizer, const bd::TrainerOptions& options) override {
+    bd::Trainer trainer(this->model_, AnyOptimizer(optimizer), options);
+    return validation ? trainer.fit(corpus, *validation) : trainer.fit(corpus);
+  }
+
+  void save(const std::filesystem::path& path) const override { this->model_.save(path); }
+};
+
+template <class Model>
+std::unique_ptr<AnyModel> FromFile::make() const {
+  return std::make_unique<FrozenOf<Model>>(bd::Frozen<Model>::load(path));
 }
 template <class Model>
-Model FromSeed::make() const {
+std::unique_ptr<AnyModel> FromSeed::make() const {
   Model model(config, vocabularies, seed);
   if constexpr (bd::models::OfPaper<Model>)
     if (first == FirstWeights::of_paper) bd::models::defaults<Model>().initialize(model, seed);
-  return model;
+  return std::make_unique<ModelOf<Model>>(std::move(model));
 }
 
+/// A frozen model from a file, a `TrainableModel` from a seed.
 template <class Model>
 std::unique_ptr<AnyModel> model_from(const Origin& origin) {
-  return std::visit(
-      [](const auto& from) { return std::make_unique<ModelOf<Model>>(from.template make<Model>()); }, origin);
+  return std::visit([](const auto& from) { return from.template make<Model>(); }, origin);
 }
 
 template <class Cell>

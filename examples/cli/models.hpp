@@ -15,7 +15,7 @@ namespace cli {
 struct FromFile {
   std::filesystem::path path;
   template <class Model>
-  Model make() const;
+  std::unique_ptr<AnyModel> make() const;
 };
 struct FromSeed {
   const bd::Config& config;
@@ -23,7 +23,7 @@ struct FromSeed {
   std::uint64_t seed;
   FirstWeights first;
   template <class Model>
-  Model make() const;
+  std::unique_ptr<AnyModel> make() const;
 };
 using Origin = std::variant<FromFile, FromSeed>;
 

@@ -165,7 +165,7 @@ void check_files(const TrainOptions& options, const fs::path& checkpoint) {
              "train without --resume to replace " + options.model.string() + ", or give another --model");
 }
 
-std::unique_ptr<AnyModel> new_model(const TrainOptions& options, const bd::Vocabularies& vocabularies) {
+std::unique_ptr<TrainableModel> new_model(const TrainOptions& options, const bd::Vocabularies& vocabularies) {
   const bd::Config& config = options.config;
   const std::string sizes = "--embed " + bd::detail::text(config.embed) + " --hidden " +
                             bd::detail::text(config.hidden) + " --layers " + bd::detail::text(config.layers);

@@ -41,6 +41,7 @@ def parsed_arguments():
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--scaling", action="store_true")
     parser.add_argument("--micro", action="store_true")
+    parser.add_argument("--serving", action="store_true")
     parser.add_argument("--thrust", action="store_true")
     return parser.parse_args()
 
@@ -55,6 +56,8 @@ def main():
     arguments = parsed_arguments()
     if arguments.micro:
         return subprocess.run([arguments.build / "bin" / "benchmark_micro"]).returncode
+    if arguments.serving:
+        return subprocess.run([arguments.build / "bin" / "benchmark_serving"]).returncode
     if arguments.scaling:
         return scaling(arguments.build)
     if arguments.thrust:

@@ -3,7 +3,7 @@
 # same, then times them in turns.
 #
 #   benchmarks/run.sh [--quick] [--rounds N] [--json FILE] [--markdown FILE] [--only REGEX] [--native]
-#                     [--beside FOLDER] [--scaling] [--micro] [--thrust]
+#                     [--beside FOLDER] [--scaling] [--micro] [--serving] [--thrust]
 #
 # --quick     fewer repetitions, no scaling checks; nine minutes with --beside, once the peers and the builds are there
 # --rounds    how often everybody takes a turn (default: as time allows, at least six times)
@@ -12,6 +12,7 @@
 # --beside    a build folder of this script, of another version or with other flags: it takes turns too
 # --scaling   only the scaling checks
 # --micro     only the micro-benchmarks
+# --serving   only requests of many clients, loading and memory of a frozen model
 # --thrust    only training on Thrust: on OMP and TBB; with a GPU and nvcc on CUDA too, beside PyTorch on the GPU
 #
 # BAHDANAU_PEERS     a virtual environment with torch, numpy and safetensors (default build/peers, made where missing)
@@ -47,7 +48,7 @@ while (($#)); do
         packages+=(libthrust-dev)
       fi
       ;;
-    --quick | --scaling | --micro) arguments+=("$1") ;;
+    --quick | --scaling | --micro | --serving) arguments+=("$1") ;;
     *)
       sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2
       exit 2

@@ -8,6 +8,7 @@
 
 #include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/train/trainer.hpp>

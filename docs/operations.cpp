@@ -33,6 +33,21 @@ struct Cosine {
 };
 static_assert(bd::Score<Cosine>);
 
+/// Which key of its sentence each pair has: 0, 1, …
+template <bd::Backend B>
+struct PositionOfPair {
+  bd::SpanView<B> spans;
+  BAHDANAU_HOST_DEVICE double operator()(std::size_t pair, std::size_t) const {
+    return spans.key_of_pair[pair] - spans.key_begin[spans.query_of_pair[pair]];
+  }
+};
+template <bd::Backend B>
+bd::Variable<B> positions(bd::Tape<B>& tape, const bd::SpanView<B>& spans) {
+  const bd::Variable<B> position = tape.constant({spans.pairs});
+  B::tabulate(spans.pairs, 1, PositionOfPair<B>{spans}, position.value);
+  return position;
+}
+
 /// ln(1 + e^x), and what x's gradient receives. Generic over the value: a scalar, or a vector of lanes.
 struct Softplus {
   template <class V>
@@ -118,6 +133,10 @@ int main() {
   tape.backward(sum(maximum(a, column)));
   print("gradient of a", bd::gradient<2>(a));
   print("gradient of the column", bd::gradient<2>(column));
+
+  const std::vector<bd::Index> begin{0, 2}, length{2, 3};  // two queries, of two sentences
+  const bd::Spans<B> spans(tape, begin, length);
+  print("positions", bd::value<2>(positions(tape, spans.view()).reshape({1, 5})));
 
   const bd::GradientCheck check = bd::check_gradient<B>(
       [](bd::Tape<B>&, std::span<const bd::Variable<B>> x) {

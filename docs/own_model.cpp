@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iostream>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,10 +29,9 @@ struct MinimalGated {
   template <bd::Backend B>
   static bd::CellState<MinimalGated, B> step(const Weights& w, const bd::Variable<B>& projected,
                                              const bd::CellState<MinimalGated, B>& state) {
-    bd::Tape<B>& tape = *projected.tape;
     const bd::Variable<B>& h = state[0];
     const std::size_t width = h.cols();
-    const auto u = linear(h, tape[w.weight_hh], tape[w.bias_hh]);
+    const auto u = linear(h, w.weight_hh, w.bias_hh);
     const auto f = sigmoid(slice_columns(projected, 0, width) + slice_columns(u, 0, width));
     const auto n = tanh(slice_columns(projected, width, width) + f * slice_columns(u, width, width));
     return {h + f * (n - h)};
@@ -56,7 +56,7 @@ struct Coverage {
   // Once for a sentence: keys [keys, key] to W_k k [keys, hidden].
   template <bd::Backend B>
   static bd::Variable<B> prepare(const Weights& w, const bd::Variable<B>& keys) {
-    return linear(keys, (*keys.tape)[w.W_k]);
+    return linear(keys, w.W_k);
   }
 
   // What goes from step to step, and its first value.
@@ -76,14 +76,12 @@ struct Coverage {
   // One round of attention: contexts and α; the state moves on.
   template <bd::Backend B>
   static bd::Attended<B> attend(const Weights& w, const bd::AttentionStep<B>& step, State<B>& state) {
-    bd::Tape<B>& tape = *step.query.tape;
     const bd::SpanView<B>& spans = step.spans;
     const std::size_t pairs = spans.pairs;
-    const auto q =
-        gather_rows(linear(step.query, tape[w.W_q]), spans.query_of_pair, pairs);  // [pairs, hidden]
+    const auto q = gather_rows(linear(step.query, w.W_q), spans.query_of_pair, pairs);  // [pairs, hidden]
     const auto k = gather_rows(step.memory.keys, spans.key_of_pair, pairs);
-    const auto m = linear(state.covered.reshape({pairs, 1}), tape[w.w_m]);
-    const auto scores = linear(tanh(q + k + m), tape[w.w_v]).reshape({pairs});
+    const auto m = linear(state.covered.reshape({pairs, 1}), w.w_m);
+    const auto scores = linear(tanh(q + k + m), w.w_v).reshape({pairs});
     const auto alpha = softmax(scores, spans);  // over the keys of each query
     state.covered = state.covered + alpha;
     return {span_sum(step.drop(alpha), step.memory.values, spans), alpha};
@@ -116,16 +114,20 @@ struct Positional {
       const bd::SequenceRows& sentences = input.sentences;
       // Packed: step after step, the longest sentence first, without padding.
       out.packing.assign({sentences.lengths, sentences.count});
-      std::vector<bd::Index> words(out.packing.tokens()), positions(out.packing.tokens());
+      const std::size_t tokens = out.packing.tokens();
+      std::vector<bd::Index> words(tokens), positions(tokens), names(tokens);
       out.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
         words[row] = sentences.at(sentence, t);
         positions[row] = static_cast<bd::Index>(std::min(t, Positions - 1));  // later ones share the last
+        names[row] = static_cast<bd::Index>((sentences.first + sentence) * sentences.stride + t);
       });
       const auto x = gather_rows(tape[word_], words) + gather_rows(tape[position_], positions);
+      const bd::Index* const name_of_row = tape.keep(names);
       auto h = x;
       out.last.clear();
-      for (const auto& weights : layers_) {
-        const auto layer = bd::run_layer<Cell, B>(weights, hidden_, h, out.packing);
+      for (std::size_t l = 0; l < layers_.size(); ++l) {
+        if (l > 0) h = dropout(h, input.dropout.encoder(l), name_of_row);  // between layers, while training
+        const auto layer = bd::run_layer<Cell, B>(layers_[l], hidden_, h, out.packing);
         h = layer.outputs;               // [tokens, hidden], packed as x is
         out.last.push_back(layer.last);  // the decoder's first state, in the packing's order
       }
@@ -225,10 +227,9 @@ struct ContextGate {
   // Each [rows, its width] to [rows, width]
   template <bd::Backend B>
   static bd::Variable<B> features(const Weights& w, const bd::Features<B>& in) {
-    bd::Tape<B>& tape = *in.state.tape;
-    const auto z = sigmoid(linear(in.state, tape[w.state], tape[w.bias]) +
-                           linear(in.context, tape[w.context]) + linear(in.token, tape[w.token]));
-    return tanh(in.state + z * (linear(in.context, tape[w.value]) - in.state));
+    const auto z = sigmoid(linear(in.state, w.state, w.bias) + linear(in.context, w.context) +
+                           linear(in.token, w.token));
+    return tanh(in.state + z * (linear(in.context, w.value) - in.state));
   }
 };
 static_assert(bd::Readout<ContextGate>);
@@ -243,11 +244,18 @@ bool gradient_is_right(Model& model, const bd::Batch& batch) {
   bd::Training training(model, bd::Adam{}, {.checked = true});
   training.loss(batch);
   training.backward();
-  double error = 0, largest = 0;
+  bool right = true;
   for (const auto& entry : model.parameters().entries()) {
     const std::vector<double> gradient = training.gradients().read(entry.parameter);
     const std::vector<double> weights = model.weights().read(entry.parameter);
-    for (std::size_t i = 0; i < weights.size(); i += 1 + weights.size() / 5) {
+    // The five with the largest gradients, and some of the others: of an embedding most are 0.
+    std::vector<std::size_t> order(weights.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](auto a, auto b) { return std::abs(gradient[a]) > std::abs(gradient[b]); });
+    if (gradient[order[0]] == 0) std::cout << entry.name << ": its gradient is 0, it is not used\n";
+    for (std::size_t k = 0; k < order.size(); k += k < 4 ? 1 : 1 + order.size() / 5) {
+      const std::size_t i = order[k];
       const auto loss_at = [&](double weight) {
         std::vector<double> changed = weights;
         changed[i] = weight;
@@ -255,12 +263,32 @@ bool gradient_is_right(Model& model, const bd::Batch& batch) {
         return training.evaluate(batch).sum;
       };
       const double slope = (loss_at(weights[i] + 1e-5) - loss_at(weights[i] - 1e-5)) / 2e-5;
-      error = std::max(error, std::abs(slope - gradient[i]));
-      largest = std::max(largest, std::abs(slope));
+      if (std::abs(slope - gradient[i]) < 1e-7 * (1 + std::abs(slope))) continue;
+      right = false;
+      std::cout << entry.name << ", weight " << i << ": the loss's slope is " << slope << ", its gradient "
+                << gradient[i] << '\n';
     }
     model.weights().write(entry.parameter, weights);
   }
-  return error < 1e-6 * largest;
+  return right;
+}
+
+// Whether a sentence's probabilities are the same alone and among others, and in a search.
+bool sentences_are_apart(const Model& model, const std::vector<bd::SentencePair>& pairs) {
+  const auto alike = [](const bd::Translation& a, const bd::Translation& b) {
+    return std::equal(a.log_probs.begin(), a.log_probs.end(), b.log_probs.begin(), b.log_probs.end(),
+                      [](double p, double q) { return std::abs(p - q) < 1e-9; });
+  };
+  const auto score = [&](const bd::SentencePair& pair) {
+    return bd::score_pairs(model, std::vector{pair})[0];
+  };
+  const auto together = bd::score_pairs(model, pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const bd::Translation found = model.translate(pairs[i].source, bd::Beam{.width = 3});
+    if (!alike(score(pairs[i]), together[i]) || !alike(found, score({pairs[i].source, found.text})))
+      return false;
+  }
+  return true;
 }
 
 int main() {
@@ -287,6 +315,9 @@ int main() {
   bd::Trainer trainer(model, bd::Adam{.rate = 0.02},
                       {.epochs = 40, .batch = 12, .clip = 1, .progress = bd::Progress::silent});
   trainer.fit(corpus);
+  std::cout << (sentences_are_apart(model, {pairs[0], pairs[3], pairs[1], pairs[10]})
+                    ? "sentences are apart\n"
+                    : "sentences are mixed up\n");
 
   model.save("own.safetensors");
   const auto file = bd::ModelDescription::read(bd::SafetensorsFile::open("own.safetensors"));

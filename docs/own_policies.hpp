@@ -45,7 +45,7 @@ struct Forgetful {
   static bd::Attended<B> attend(const Weights& w, const bd::AttentionStep<B>& step, State<B>& state) {
     const std::size_t pairs = step.spans.pairs;
     const auto scores = bd::Additive::scores(w.additive, step.query, step.memory.keys, step.spans);
-    const auto earlier = linear(state.attended.reshape({pairs, 1}), (*step.query.tape)[w.v]);
+    const auto earlier = linear(state.attended.reshape({pairs, 1}), w.v);
     const auto alpha = softmax(scores + earlier.reshape({pairs}), step.spans);
     state.attended = state.attended + alpha;
     return {span_sum(step.drop(alpha), step.memory.values, step.spans), alpha};
@@ -64,7 +64,7 @@ struct Moving {
   }
   template <bd::Backend B>
   static bd::Variable<B> prepare(const Weights& w, const bd::Variable<B>& keys) {
-    return linear(keys, (*keys.tape)[w.u]);  // [keys, 1]
+    return linear(keys, w.u);  // [keys, 1]
   }
 
   template <bd::Backend B>
@@ -81,7 +81,7 @@ struct Moving {
   }
   template <bd::Backend B>
   static bd::Attended<B> attend(const Weights& w, const bd::AttentionStep<B>& step, State<B>& state) {
-    state.position = state.position + tanh(linear(step.query, (*step.query.tape)[w.w]));
+    state.position = state.position + tanh(linear(step.query, w.w));
     const auto alpha =
         softmax(span_dot(state.position, step.memory.keys, step.spans, typename B::Scalar(1)), step.spans);
     return {span_sum(step.drop(alpha), step.memory.values, step.spans), alpha};
@@ -159,9 +159,9 @@ struct Skipping {
         firsts.push_back(sentences.at(static_cast<std::size_t>(b), 0));
       const auto table = tape[embedding_];
       out.outputs = gather_rows(table, std::span<const bd::Index>(ids));
-      out.values = tanh(linear(out.outputs, tape[value_.weight], tape[value_.bias]));
-      const auto first = tanh(linear(gather_rows(table, std::span<const bd::Index>(firsts)),
-                                     tape[first_.weight], tape[first_.bias]));
+      out.values = tanh(linear(out.outputs, value_.weight, value_.bias));
+      const auto first =
+          tanh(linear(gather_rows(table, std::span<const bd::Index>(firsts)), first_.weight, first_.bias));
       out.last.assign(layers_, {});
       for (auto& state : out.last) state.fill(first);
     }
@@ -237,10 +237,9 @@ struct Gated {
   }
   template <bd::Backend B>
   static bd::Variable<B> features(const Weights& w, const bd::Features<B>& in) {
-    bd::Tape<B>& tape = *in.state.tape;
-    const auto gate = linear(in.before, tape[w.before]);
-    add_linear(gate, in.context, tape[w.context]);
-    add_linear(gate, in.token, tape[w.token]);
+    const auto gate = linear(in.before, w.before);
+    add_linear(gate, in.context, w.context);
+    add_linear(gate, in.token, w.token);
     return in.state * sigmoid(gate);
   }
 };

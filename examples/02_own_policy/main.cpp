@@ -32,7 +32,7 @@ struct Bilinear {
   // What depends on the keys alone, once for a source sentence: W k. keys [keys, key] to [keys, query].
   template <bd::Backend B>
   static bd::Variable<B> prepare(const Weights& weights, const bd::Variable<B>& keys) {
-    return linear(keys, (*keys.tape)[weights.W]);
+    return linear(keys, weights.W);
   }
 
   // At every step: q · W k. query [queries, query], prepared [keys, query] to one number per pair [pairs].
@@ -64,8 +64,7 @@ struct TanhCell {
   template <bd::Backend B>
   static bd::CellState<TanhCell, B> step(const Weights& weights, const bd::Variable<B>& projected,
                                          const bd::CellState<TanhCell, B>& state) {
-    bd::Tape<B>& tape = *projected.tape;
-    return {tanh(projected + linear(state[0], tape[weights.weight_hh], tape[weights.bias_hh]))};
+    return {tanh(projected + linear(state[0], weights.weight_hh, weights.bias_hh))};
   }
 };
 

@@ -255,6 +255,43 @@ TEST_CASE("variables of two tapes are refused", "[ops][error]") {
                        two("additive_scores"));
 }
 
+TEST_CASE("an array that was never made is refused", "[ops][error]") {
+  Fixture f;
+  const std::vector<Index> begin = {0, 0}, length = {2, 2}, rows = {0};
+  const Spans<B> spans(f.tape, begin, length);
+  const V here = f.a({2, 2}), none;
+  const auto unmade = [](const std::string& where) {
+    return Message(where +
+                   ": expected arrays on a tape, got one that was never made; a readout names what it reads "
+                   "in reads");
+  };
+  CHECK_THROWS_MATCHES(tanh(none), Error, unmade("tanh"));
+  CHECK_THROWS_MATCHES(-none, Error, unmade("affine"));
+  CHECK_THROWS_MATCHES(here + none, Error, unmade("operator+"));
+  CHECK_THROWS_MATCHES(none * none, Error, unmade("operator*"));
+  CHECK_THROWS_MATCHES(matmul(none, here), Error, unmade("matmul"));
+  CHECK_THROWS_MATCHES(linear(none, here), Error, unmade("linear"));
+  CHECK_THROWS_MATCHES(linear(here, here, none), Error, unmade("linear"));
+  CHECK_THROWS_MATCHES(add_linear(here, none, here), Error, unmade("add_linear"));
+  const bahdanau::Parameter parameter{0, {2, 2}};
+  CHECK_THROWS_MATCHES(linear(none, parameter), Error, unmade("linear"));
+  CHECK_THROWS_MATCHES(linear(none, parameter, parameter), Error, unmade("linear"));
+  CHECK_THROWS_MATCHES(linear_columns(none, parameter, parameter, 0), Error, unmade("linear"));
+  CHECK_THROWS_MATCHES(add_linear(here, none, parameter), Error, unmade("add_linear"));
+  CHECK_THROWS_MATCHES(concat_columns({none, here}), Error, unmade("concat_columns"));
+  CHECK_THROWS_MATCHES(concat_rows({here, none}), Error, unmade("concat_rows"));
+  CHECK_THROWS_MATCHES(slice_columns(none, 0, 1), Error, unmade("slice_columns"));
+  CHECK_THROWS_MATCHES(gather_rows(none, rows), Error, unmade("gather_rows"));
+  CHECK_THROWS_MATCHES(maxout(none), Error, unmade("maxout"));
+  CHECK_THROWS_MATCHES(sum_columns(none), Error, unmade("sum_columns"));
+  CHECK_THROWS_MATCHES(sum_rows(none), Error, unmade("sum_rows"));
+  CHECK_THROWS_MATCHES(mean(none), Error, unmade("sum_columns"));
+  CHECK_THROWS_MATCHES(softmax(none, spans.view()), Error, unmade("softmax"));
+  CHECK_THROWS_MATCHES(softmax(none, length), Error, unmade("softmax"));
+  CHECK_THROWS_MATCHES(span_dot(here, none, spans.view()), Error, unmade("span_dot"));
+  CHECK_THROWS_MATCHES(span_sum(none, here, spans.view()), Error, unmade("span_sum"));
+}
+
 TEST_CASE("spans that reach beyond the keys are refused", "[ops][error]") {
   const auto act = [](Fixture& f, auto use) {
     const std::vector<Index> begin{0, 2}, length{2, 3};  // five keys

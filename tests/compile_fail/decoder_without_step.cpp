@@ -1,6 +1,6 @@
 // error: bahdanau: this decoder has no Network<Cell> made from (Scope, DecoderSizes) with output_width(),
-// State, start(tape, first, state), known(tokens) and step(step, known, state); write them as points 2 to 5
-// of bahdanau::Decoder say (model/decoder.hpp)
+// State with each(f), start(tape, first, state), known(tokens) and step(step, known, state); write them as
+// points 2 to 5 of bahdanau::Decoder say (model/decoder.hpp)
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

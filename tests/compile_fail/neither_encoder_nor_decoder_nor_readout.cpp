@@ -1,6 +1,7 @@
 // error: bahdanau: behind the backend, EncoderDecoder takes an encoder, a decoder and a readout, in any
 // order, and this is none of them; use Bidirectional, InputFeeding, TanhReadout and the like, or a struct
-// that models bahdanau::Encoder, Decoder or Readout (model/encoder.hpp, decoder.hpp, readout.hpp)
+// X of your own: static_assert(bahdanau::Encoder<X>), Decoder<X> or Readout<X> shows what it lacks,
+// docs/own_model.md has one of each
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

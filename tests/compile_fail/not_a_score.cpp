@@ -1,5 +1,6 @@
 // error: bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, Dot,
-// General, or a struct that models bahdanau::Score (score/score.hpp)
+// General, or a struct X of your own: static_assert(bahdanau::Score<X>) shows what it lacks,
+// docs/own_model.md has one
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

@@ -1,5 +1,5 @@
 // error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, or a
-// struct that models bahdanau::Cell (cell/cell.hpp)
+// struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has one
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

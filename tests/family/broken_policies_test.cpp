@@ -1,5 +1,6 @@
 // Policies that fit their concepts and break their contracts: an error that names them, and never a wrong
 // number.
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ enum class Mistake {
   wide_weights,
   no_attend,
   twice,
+  part,
+  wide_part,
+  pairs_as_rows,
+  rows_as_pairs,
+  first_rows,
+  no_first,
+  first_column,
 };
 Mistake mistake = Mistake::none;
 
@@ -44,6 +52,52 @@ struct BrokenEncoder : own::Skipping {
       if (mistake == Mistake::narrow_values) out.values = slice_columns(out.values, 0, 3);
     }
   };
+};
+
+struct BrokenCell : bd::Lstm {
+  static constexpr std::string_view name = "broken";
+  template <bd::Backend B>
+  static bd::CellState<BrokenCell, B> step(const Weights& w, const bd::Variable<B>& projected,
+                                           const bd::CellState<BrokenCell, B>& state) {
+    const auto next = bd::Lstm::step(w, projected, state);
+    if (mistake == Mistake::part) return {next[0]};
+    if (mistake == Mistake::wide_part) return {next[0], bd::concat_columns<B>({next[1], next[1]})};
+    return next;
+  }
+};
+
+struct BrokenMemory : own::Forgetful {
+  static constexpr std::string_view name = "broken";
+  template <bd::Backend B>
+  struct State {
+    bd::Variable<B> attended, position;
+    template <class F>
+    void each_pair(F f) {
+      f(mistake == Mistake::pairs_as_rows ? position : attended);
+    }
+    template <class F>
+    void each_row(F f) {
+      f(mistake == Mistake::pairs_as_rows ? attended : position);
+    }
+  };
+  template <bd::Backend B>
+  static State<B> start(const Weights&, bd::Tape<B>& tape, const bd::SpanView<B>& spans) {
+    const auto pairs = tape.zeros({spans.pairs}), rows = tape.zeros({spans.queries, 1});
+    return {mistake == Mistake::rows_as_pairs ? rows : pairs, rows};
+  }
+  template <bd::Backend B>
+  static bd::Attended<B> attend(const Weights& w, const bd::AttentionStep<B>& step, State<B>& state) {
+    own::Forgetful::State<B> forgetful{state.attended};
+    const auto attended = own::Forgetful::attend(w, step, forgetful);
+    state.attended = forgetful.attended;
+    return attended;
+  }
+};
+
+// It reads the token, and does not say so.
+struct BrokenReadout : bd::ConcatReadout {
+  static constexpr std::string_view name = "broken";
+  static constexpr bd::ReadoutInputs reads{.context = true};
 };
 
 struct BrokenScore : bd::Additive {
@@ -71,6 +125,16 @@ struct BrokenDecoder {
     using Base::Base;
     template <bd::Backend B>
     using State = bd::StackedState<Cell, B>;
+    template <bd::Backend B>
+    void start(bd::Tape<B>& tape, std::span<const bd::CellState<Cell, B>> first, State<B>& state) const {
+      Base::start(tape, first, state);
+      if (mistake == Mistake::first_rows) state.layers[0][0] = state.layers[0][0].row_range(0, 0);
+      if (mistake == Mistake::no_first) state.layers[0][0] = {};
+    }
+    template <bd::Backend B>
+    bd::Variable<B> known(const bd::TokenInput<B>& tokens) const {
+      return mistake == Mistake::first_column ? this->cells_.known(tokens, 0) : Base::known(tokens);
+    }
     template <class S, bd::Backend B>
     bd::StepOutput<B> step(bd::DecoderStep<S, B>& step, const bd::Variable<B>& known, State<B>& state) const {
       if (mistake == Mistake::no_attend) return {state.top(), state.top(), state.top()};
@@ -111,6 +175,35 @@ TEST_CASE("an encoder that breaks its contract is told so", "[policies][error]")
   CHECK(said<Model>(Mistake::narrow_values) == "loss: expected values of width 6, got 3");
 }
 
+TEST_CASE("a cell that does not return its whole state is told so", "[policies][error]") {
+  using Model = bd::EncoderDecoder<BrokenCell, bd::Additive, B>;
+  CHECK(said<Model>(Mistake::part) ==
+        "cell \"broken\": expected part \"c\" [4, 5], got none; step returns all parts of the state");
+  CHECK(said<Model>(Mistake::wide_part) ==
+        "cell \"broken\": expected part \"c\" [4, 5], got [4, 10]; step returns all parts of the state");
+  // The encoder is another one, so the decoder's cells are the first to step.
+  using Decoding = bd::EncoderDecoder<BrokenCell, bd::Additive, B, own::Skipping>;
+  CHECK(said<Decoding>(Mistake::part) ==
+        "cell \"broken\": expected part \"c\" [4, 5], got none; step returns all parts of the state");
+}
+
+TEST_CASE("a score that takes pairs for rows is told so", "[policies][error]") {
+  using Model = bd::EncoderDecoder<bd::Gru, BrokenMemory, B>;
+  CHECK(said<Model>(Mistake::pairs_as_rows) ==
+        "score \"broken\": expected a first state [4, any], got [15]; each_row wants arrays [queries, any], "
+        "each_pair [pairs]");
+  CHECK(said<Model>(Mistake::rows_as_pairs) ==
+        "score \"broken\": expected a first state [15], got [4, 1]; each_row wants arrays [queries, any], "
+        "each_pair [pairs]");
+}
+
+TEST_CASE("a readout that reads what it does not name is told so", "[policies][error]") {
+  using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, B, BrokenReadout>;
+  CHECK(said<Model>(Mistake::none) ==
+        "concat_columns: expected arrays on a tape, got one that was never made; a readout names what it "
+        "reads in reads");
+}
+
 TEST_CASE("a score that breaks its contract is told so", "[policies][error]") {
   using Model = bd::EncoderDecoder<bd::Gru, BrokenScore, B>;
   CHECK(said<Model>(Mistake::wide_context) == "score \"broken\": expected contexts [4, 5], got [4, 10]");
@@ -123,6 +216,15 @@ TEST_CASE("a decoder that breaks its contract is told so", "[policies][error]") 
   CHECK(said<Model>(Mistake::no_attend) ==
         "decoder \"broken\": expected a step that calls attend, got none; it has no context otherwise");
   CHECK(said<Model>(Mistake::twice) == "DecoderStep::attend: expected one call per step, got another one");
+  CHECK(said<Model>(Mistake::first_rows) ==
+        "decoder \"broken\": expected a first state [4, any], got [0, 5]; start fills all that each calls f "
+        "for");
+  CHECK(said<Model>(Mistake::no_first) ==
+        "decoder \"broken\": expected a first state [4, any], got none; start fills all that each calls f "
+        "for");
+  CHECK(said<Model>(Mistake::first_column) ==
+        "StackedCells::known: expected the last 5 of the columns of an input of width 10, got those from 0 "
+        "on");
 }
 
 TEST_CASE("what another model has encoded is refused, whatever is alike", "[policies][error]") {

@@ -2,6 +2,10 @@
 // Only this file and thrust/ name Thrust, CUDA and cuBLAS. Include it and link bahdanau::thrust.
 #pragma once
 
+#if !__has_include(<thrust/version.h>)
+#error "bahdanau: Thrust was not found; link bahdanau::thrust, and install the CUDA toolkit or libthrust-dev"
+#endif
+
 #include <concepts>
 #include <cstddef>
 #include <string_view>

@@ -5,10 +5,12 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <bahdanau/autograd/ops.hpp>
 #include <bahdanau/backend/any_backend.hpp>
+#include <bahdanau/core/refuse_array.hpp>
 #include <bahdanau/nn/parameter.hpp>
 
 namespace bahdanau {
@@ -87,6 +89,20 @@ constexpr Result input_product() {
     return Result::given;
   else
     return Result::kept;
+}
+
+/// `C::step`. Throws unless it returns each part of the state, of the shape that it had.
+template <class C, Backend B>
+CellState<C, B> step_cell(const typename C::Weights& weights, const Variable<B>& projected,
+                          const CellState<C, B>& state) {
+  CellState<C, B> next = C::step(weights, projected, state);
+  for (std::size_t p = 0; p < C::parts; ++p)
+    if (next[p].tape == nullptr || next[p].shape != state[p].shape)
+      refuse_array(
+          "cell", C::name,
+          std::string("part ").append(quote(C::part_names[p])).append(" ").append(state[p].shape.text()),
+          next[p].tape == nullptr ? nullptr : &next[p].shape, "step returns all parts of the state");
+  return next;
 }
 
 }  // namespace detail

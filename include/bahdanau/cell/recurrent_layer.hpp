@@ -57,7 +57,7 @@ LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidd
     const std::size_t running = packing.count(t);
     loop.step();
     for (Variable<B>& part : state) part = part.row_range(0, running);
-    state = C::step(weights, projected.row_range(packing.start(t), running), state);
+    state = detail::step_cell<C, B>(weights, projected.row_range(packing.start(t), running), state);
     for (std::size_t p = 0; p < C::parts; ++p) state[p] = loop.carry_on(p, state[p]);
   }
   LayerResult<C, B> result{loop.all(0), {}};

@@ -86,7 +86,8 @@ struct CheckedComposition {
   static_assert(
       cell,
       "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, or a "
-      "struct that models bahdanau::Cell (cell/cell.hpp)");
+      "struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has "
+      "one");
   static constexpr bool cell_step = !backend || !cell || CellOn<C, B>;
   static_assert(
       cell_step,
@@ -96,7 +97,8 @@ struct CheckedComposition {
   static_assert(
       score,
       "bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, Dot, "
-      "General, or a struct that models bahdanau::Score (score/score.hpp)");
+      "General, or a struct X of your own: static_assert(bahdanau::Score<X>) shows what it lacks, "
+      "docs/own_model.md has one");
   static constexpr bool score_functions = !backend || !cell || !score || ScoreOn<S, B>;
   static_assert(
       score_functions,
@@ -108,8 +110,8 @@ struct CheckedComposition {
       !first_three || count_of<Kind::unknown, Others...> == 0,
       "bahdanau: behind the backend, EncoderDecoder takes an encoder, a decoder and a readout, in any "
       "order, and this is none of them; use Bidirectional, InputFeeding, TanhReadout and the like, or a "
-      "struct that models bahdanau::Encoder, Decoder or Readout (model/encoder.hpp, decoder.hpp, "
-      "readout.hpp)");
+      "struct X of your own: static_assert(bahdanau::Encoder<X>), Decoder<X> or Readout<X> shows what it "
+      "lacks, docs/own_model.md has one of each");
   static_assert(
       !first_three || count_of<Kind::encoder, Others...> <= 1,
       "bahdanau: an EncoderDecoder has one encoder, and this one is given several; name one of them");
@@ -144,9 +146,8 @@ struct CheckedComposition {
   static_assert(
       decodes(),
       "bahdanau: this decoder has no Network<Cell> made from (Scope, DecoderSizes) with output_width(), "
-      "State, start(tape, first, state), known(tokens) and step(step, known, state); write them as points 2 "
-      "to "
-      "5 of bahdanau::Decoder say (model/decoder.hpp)");
+      "State with each(f), start(tape, first, state), known(tokens) and step(step, known, state); write them "
+      "as points 2 to 5 of bahdanau::Decoder say (model/decoder.hpp)");
   static consteval bool reads_out() {
     if constexpr (kinds) return ReadoutOn<R, B>;
     return true;

@@ -13,7 +13,7 @@
 #include <bahdanau/backend/any_backend.hpp>
 #include <bahdanau/backend/packed_products.hpp>
 #include <bahdanau/cell/cell.hpp>
-#include <bahdanau/core/quote.hpp>
+#include <bahdanau/core/refuse_array.hpp>
 #include <bahdanau/model/attend.hpp>
 #include <bahdanau/model/dropout_plan.hpp>
 #include <bahdanau/model/encoder.hpp>
@@ -74,18 +74,6 @@ class TokenInput {
   std::span<const Token> again_;
   mutable Variable<B> gathered_;
 };
-
-namespace detail {
-
-/// Throws for an array that a policy has made: there is none, or it has another shape. Not inlined, as g++ 12
-/// then warns of sums of strings for no reason.
-[[noreturn, gnu::noinline]] inline void refuse_array(std::string_view kind, std::string_view name,
-                                                     std::string_view what, const Shape* got,
-                                                     std::string_view hint = {}) {
-  fail(std::string(kind) + " " + quote(name), what, got == nullptr ? std::string("none") : got->text(), hint);
-}
-
-}  // namespace detail
 
 /// What a decoder can do in a step besides its own sums.
 template <class S, Backend B>

@@ -10,7 +10,7 @@
 #include <bahdanau/autograd/loop.hpp>
 #include <bahdanau/autograd/ops/best.hpp>
 #include <bahdanau/cell/recurrent_layer.hpp>
-#include <bahdanau/core/quote.hpp>
+#include <bahdanau/core/refuse_array.hpp>
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/model/decoder.hpp>
 #include <bahdanau/model/readout.hpp>
@@ -77,11 +77,7 @@ class DecoderNetwork {
              State<B>& state) const {
     network_.start(tape, first, state.decoder);
     if constexpr (StatefulScore<S, B>) state.score = S::start(attention_, tape, spans);
-    state.each_pair([&](Variable<B>& v) {
-      if (v.shape != Shape{spans.pairs})
-        refuse_array("score", S::name, std::string("a first state ").append(Shape{spans.pairs}.text()),
-                     &v.shape);
-    });
+    require_first(spans, hidden(first[0]).rows(), state);
   }
 
   /// One step, and what the output layer reads after it: [rows, width].
@@ -210,6 +206,33 @@ class DecoderNetwork {
            "choose TanhReadout, or embed = " + text(width));
     dense_.weight = config.tied ? embedding_ : scope.matrix("dense.weight", vocabulary, width);
     dense_.bias = scope.bias("dense.bias", vocabulary, width);
+  }
+
+  /// Throws unless the first state has an array for each row, and the score's one for each query or pair.
+  template <Backend B>
+  static void require_first(const SpanView<B>& spans, std::size_t rows, State<B>& state) {
+    const auto refuse = [](std::string_view kind, std::string_view name, std::string_view what,
+                           const Variable<B>& v, std::string_view hint) {
+      refuse_array(kind, name, std::string("a first state ").append(what),
+                   v.tape == nullptr ? nullptr : &v.shape, hint);
+    };
+    const auto has_rows = [](const Variable<B>& v, std::size_t n) {
+      return v.tape != nullptr && v.shape.rank() > 1 && v.rows() == n;
+    };
+    state.decoder.each([&](Variable<B>& v) {
+      if (!has_rows(v, rows))
+        refuse("decoder", D::name, "[" + text(rows) + ", any]", v, "start fills all that each calls f for");
+    });
+    constexpr std::string_view forms = "each_row wants arrays [queries, any], each_pair [pairs]";
+    if constexpr (requires { state.score.each_row(AnyVisitor{}); })
+      state.score.each_row([&](Variable<B>& v) {
+        if (!has_rows(v, spans.queries))
+          refuse("score", S::name, "[" + text(spans.queries) + ", any]", v, forms);
+      });
+    state.each_pair([&](Variable<B>& v) {
+      if (v.tape == nullptr || v.shape != Shape{spans.pairs})
+        refuse("score", S::name, Shape{spans.pairs}.text(), v, forms);
+    });
   }
 
   /// Throws unless what a step has made has so many rows: a decoder may have forgotten an array.

@@ -33,15 +33,22 @@ struct StackedState {
 template <class C>
 class StackedCells {
  public:
-  StackedCells(Scope scope, std::size_t inputs, const DecoderSizes& sizes) {
+  StackedCells(Scope scope, std::size_t inputs, const DecoderSizes& sizes)
+      : inputs_(inputs), embed_(sizes.embed) {
     for (std::size_t l = 0; l < sizes.layers; ++l)
       layers_.push_back(C::declare(scope.in("rnn.", "_l" + std::string(detail::text(l))),
                                    l == 0 ? inputs : sizes.hidden, sizes.hidden));
   }
 
-  /// What the first layer makes of the previous tokens, which are the last columns of its input: W_ih y + b.
+  /// What the first layer makes of the previous tokens, which are the last columns of its input, from
+  /// `first` on: W_ih y + b.
   template <Backend B>
   Variable<B> known(const TokenInput<B>& tokens, std::size_t first) const {
+    if (first > inputs_ || inputs_ - first != embed_)
+      fail("StackedCells::known",
+           "the last " + detail::text(embed_) + " of the columns of an input of width " +
+               detail::text(inputs_),
+           "those from " + detail::text(first) + " on");
     return tokens.product(layers_[0].weight_ih, layers_[0].bias_ih, first, detail::input_product<C>());
   }
 
@@ -55,16 +62,17 @@ class StackedCells {
   template <class S, Backend B>
   void step(const DecoderStep<S, B>& step, const Variable<B>& projected, StackedState<C, B>& state) const {
     auto& layers = state.layers;
-    layers[0] = C::step(layers_[0], projected, layers[0]);
+    layers[0] = detail::step_cell<C, B>(layers_[0], projected, layers[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
       const Variable<B> below = step.dropout(hidden(layers[l - 1]), l);
       const Variable<B> product =
           linear(below, layers_[l].weight_ih, layers_[l].bias_ih, detail::input_product<C>());
-      layers[l] = C::step(layers_[l], product, layers[l]);
+      layers[l] = detail::step_cell<C, B>(layers_[l], product, layers[l]);
     }
   }
 
  private:
+  std::size_t inputs_, embed_;  // widths of the first layer's input, and of what ends it
   std::vector<typename C::Weights> layers_;
 };
 

@@ -45,6 +45,7 @@ struct MaxoutAdjointRow {
 template <Backend B>
 Variable<B> maxout(const Variable<B>& x) {
   using T = typename B::Scalar;
+  detail::require_made("maxout", x);
   if (x.cols() % 2 != 0) fail("maxout", "an even number of columns", x.shape.text());
   const std::size_t rows = x.rows(), cols = x.cols() / 2;
   const Variable<B> y = x.tape->variable({rows, cols});

@@ -77,6 +77,7 @@ struct ColumnAdjointRow {
 template <class F, class Derivative, Backend B>
 Variable<B> unary(const Variable<B>& x, F f, Derivative derivative, std::string_view name = "unary") {
   using T = typename B::Scalar;
+  detail::require_made(name, x);
   const Variable<B> y = x.tape->variable(x.shape);
   detail::map_elements<B>(x.size(), f, Store<T>{y.value}, detail::input(x.value));
   x.tape->record({name, {x}, {y}, {x, y}}, [=](Gradients<B>& d) {

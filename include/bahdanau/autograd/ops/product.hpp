@@ -225,6 +225,7 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, std::size
 /// y = x Wᵀ: x [rows, inputs], W [outputs, inputs], y [rows, outputs].
 template <Backend B>
 Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = Result::kept) {
+  detail::require_same_tape("linear", x, w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
   return linear_columns(x, w, 0, result);
 }
@@ -233,6 +234,7 @@ Variable<B> linear(const Variable<B>& x, const Variable<B>& w, Result result = R
 template <Backend B>
 Variable<B> linear(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
                    Result result = Result::kept) {
+  detail::require_same_tape("linear", x, w);
   if (x.cols() != w.cols()) fail("linear", "x of width " + detail::text(w.cols()), x.shape.text());
   return linear_columns(x, w, b, 0, result);
 }
@@ -255,20 +257,24 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
 
 template <Backend B>
 Variable<B> linear(const Variable<B>& x, const Parameter& w, Result result = Result::kept) {
+  detail::require_made("linear", x);
   return linear(x, x.tape->weight(w), result);
 }
 template <Backend B>
 Variable<B> linear(const Variable<B>& x, const Parameter& w, const Parameter& b,
                    Result result = Result::kept) {
+  detail::require_made("linear", x);
   return linear(x, x.tape->weight(w), (*x.tape)[b], result);
 }
 template <Backend B>
 Variable<B> linear_columns(const Variable<B>& x, const Parameter& w, const Parameter& b, std::size_t first,
                            Result result = Result::kept) {
+  detail::require_made("linear", x);
   return linear_columns(x, x.tape->weight(w), (*x.tape)[b], first, result);
 }
 template <Backend B>
 void add_linear(const Variable<B>& y, const Variable<B>& x, const Parameter& w, std::size_t first = 0) {
+  detail::require_made("add_linear", x);
   add_linear(y, x, x.tape->weight(w), first);
 }
 

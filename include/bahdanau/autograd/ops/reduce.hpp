@@ -41,6 +41,7 @@ struct SpreadRow {
 template <Backend B>
 Variable<B> sum_columns(const Variable<B>& x) {
   using T = typename B::Scalar;
+  detail::require_made("sum_columns", x);
   const Variable<B> y = x.tape->variable({x.rows()});
   B::for_rows(x.rows(), detail::RowSum<T>{y.value, x.value, x.cols()});
   x.tape->record({"sum_columns", {x}, {y}}, [=](Gradients<B>& d) {
@@ -53,6 +54,7 @@ Variable<B> sum_columns(const Variable<B>& x) {
 template <Backend B>
 Variable<B> sum_rows(const Variable<B>& x) {
   using T = typename B::Scalar;
+  detail::require_made("sum_rows", x);
   const Variable<B> y = x.tape->variable({x.cols()});
   B::fill(y.value, y.size(), T(0));
   B::column_sum(x.rows(), x.cols(), x.value, x.cols(), y.value);

@@ -44,6 +44,7 @@ struct GatherRow {
 template <Backend B>
 Variable<B> slice_columns(const Variable<B>& x, std::size_t first, std::size_t count) {
   using T = typename B::Scalar;
+  detail::require_made("slice_columns", x);
   if (first > x.cols() || count > x.cols() - first)
     fail("slice_columns", "first + count of at most " + detail::text(x.cols()),
          detail::text(first) + " + " + detail::text(count));
@@ -118,6 +119,7 @@ Variable<B> concat_rows(std::initializer_list<Variable<B>> parts) {
 template <Backend B>
 Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t count) {
   using T = typename B::Scalar;
+  detail::require_made("gather_rows", x);
   const Variable<B> y = x.tape->variable({count, x.cols()});
   B::for_rows(count, detail::GatherRow<Store, T>{y.value, x.value, index, x.cols()});
   // y[i] = x[index[i]]  =>  dx[index[i]] += dy[i]; for a leaf after all adjoints: tapes that share an
@@ -133,6 +135,7 @@ Variable<B> gather_rows(const Variable<B>& x, const Index* index, std::size_t co
 /// The same for indices on the host; throws where one is outside of x.
 template <Backend B>
 Variable<B> gather_rows(const Variable<B>& x, std::span<const Index> index) {
+  detail::require_made("gather_rows", x);
   for (const Index i : index)
     if (i < 0 || static_cast<std::size_t>(i) >= x.rows())
       fail("gather_rows",

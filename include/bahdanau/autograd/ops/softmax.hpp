@@ -158,6 +158,7 @@ void run_cross_entropy(const Variable<B>& logits, const Variable<B>& nats, typen
 /// row, each from 1 to cols.
 template <Backend B>
 Variable<B> softmax(const Variable<B>& x, std::span<const Index> lengths) {
+  detail::require_made("softmax", x);
   detail::require_equal("softmax", "valid lengths:", x.rows(), lengths.size());
   for (const Index length : lengths)
     if (length < 1 || static_cast<std::size_t>(length) > x.cols())
@@ -168,6 +169,7 @@ Variable<B> softmax(const Variable<B>& x, std::span<const Index> lengths) {
 /// α = softmax of the scores [pairs] of each query.
 template <Backend B>
 Variable<B> softmax(const Variable<B>& scores, const SpanView<B>& spans) {
+  detail::require_made("softmax", scores);
   detail::require_equal("softmax", "scores, one per pair:", spans.pairs, scores.size());
   return detail::softmax_over(scores, detail::SpanRows{spans.offset, spans.length}, spans.queries);
 }

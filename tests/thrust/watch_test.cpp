@@ -320,6 +320,32 @@ TEST_CASE("greedy decoding copies once in and once out a step", "[thrust][transf
   CHECK(longer.allocations == 0);
 }
 
+TEST_CASE("steps by hand copy logits and attention out, and leave states where they are",
+          "[thrust][transfer][decode]") {
+  const Model m = model();
+  const bd::Batch b = batch();
+  auto state = m.init_state(m.encode(b.source));
+  const std::vector<bd::Token> tokens(rows, bd::reserved::bos);
+  m.step(tokens, state);
+  const auto step = Counting::of([&] { m.step(tokens, state); });
+  std::size_t keys = 0;
+  for (const bd::Index n : b.source.lengths) keys += static_cast<std::size_t>(n);
+  CHECK(step.downloads == 2);
+  CHECK(step.downloaded == (rows * m.vocabularies().target.size() + keys) * sizeof(float));
+  CHECK(step.uploaded <= 8 * keys * sizeof(bd::Index));  // tokens, and which keys belong to whom
+
+  bd::Session session(m.freeze());
+  session.restart(b.source);
+  std::vector<bd::Index> parents;
+  for (std::size_t r = 0; r < rows; ++r) parents.push_back(static_cast<bd::Index>(r));
+  session.step(parents, tokens, 2);
+  const auto branching = Counting::of([&] { session.step(parents, tokens, 2); });
+  CHECK(branching.uploads == 1);
+  CHECK(branching.downloads == 1);
+  CHECK(branching.downloaded <=
+        (rows * 2 + keys) * sizeof(float) + rows * 2 * sizeof(bd::Index) + sizeof(float));
+}
+
 TEST_CASE("the host reaches no array, and kernels nothing of the host", "[thrust][memory]") {
   // The whole program would end here if it were otherwise. So it is with all tests of this file; beam search
   // is in no other.

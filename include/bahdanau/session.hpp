@@ -3,12 +3,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <bahdanau/decode/limits.hpp>
+#include <bahdanau/decode/options.hpp>
 #include <bahdanau/decode/sentences.hpp>
 #include <bahdanau/decode/token_row.hpp>
 #include <bahdanau/frozen.hpp>
@@ -34,17 +38,24 @@ class Session {
  public:
   using Scalar = typename Model::Scalar;
 
-  /// Searches in which several rows may continue one are `branching`; those in which none do may say so.
-  explicit Session(Frozen<Model> frozen, Continuation continuation = Continuation::branching)
-      : frozen_(std::move(frozen)), continuation_(continuation), session_(frozen_.sessions()->borrow()) {}
+  /// Searches in which several rows may continue one are `branching`; those in which none do may say so. The
+  /// limits are those of `translate`: of sentences and sources in `restart`, of steps (`target_tokens`), rows
+  /// of a sentence (`beam`) and time in `step`, and of memory, estimated from above, in both.
+  explicit Session(Frozen<Model> frozen, Continuation continuation = Continuation::branching,
+                   const Limits& limits = {})
+      : frozen_(std::move(frozen)),
+        continuation_(continuation),
+        limits_(limits),
+        memory_(frozen_.architecture(), Greedy{}),
+        session_(frozen_.sessions()->borrow()) {}
 
   const Frozen<Model>& model() const { return frozen_; }
 
   /// Encodes sentences; there is one row for each, before its first step. Throws for tokens outside of the
   /// vocabulary.
   void restart(const Sequences& sources) {
-    stepped_ = false;
-    ready_ = false;
+    stepped_ = ready_ = false;
+    check(sources);
     session_->restart(sources, continuation_);
     ready_ = true;
   }
@@ -79,7 +90,9 @@ class Session {
     if (count > vocabulary)
       fail("Session::step", "at most " + detail::text(vocabulary) + " best tokens", detail::text(count));
     if (continuation_ == Continuation::one_by_one) require_single(parents);
+    check_step(parents);
     session_->step(parents, tokens, count);
+    ++steps_;
     stepped_ = true;
   }
 
@@ -97,6 +110,42 @@ class Session {
     for (const std::string_view sentence : sentences)
       rows_of_tokens.push_back(detail::token_row(v.source, v.text, sentence));
     restart(Sequences::from_rows(rows_of_tokens));
+  }
+
+  void check(const Sequences& sources) {
+    detail::check_sentences(limits_, sources.rows());
+    detail::check_deadline(limits_, 0);
+    steps_ = longest_ = 0;
+    bytes_ = memory_.base;
+    for (std::size_t b = 0; b < sources.rows(); ++b) {
+      const auto tokens = static_cast<std::size_t>(std::max<Index>(sources.lengths[b], 0));
+      detail::check_source(limits_, tokens, b);
+      longest_ = std::max(longest_, tokens);
+      check_memory(bytes_ += memory_.encoding(tokens), b);
+    }
+  }
+  void check_step(std::span<const Index> parents) {
+    const std::size_t first = sentence(static_cast<std::size_t>(parents[0]));
+    detail::check_deadline(limits_, first);
+    if (limits_.target_tokens != 0 && steps_ >= limits_.target_tokens)
+      detail::fail_limit(first, "at most " + detail::text(limits_.target_tokens) + " steps", "one more",
+                         "target_tokens");
+    if (limits_.beam != 0) {
+      seen_.assign(rows(), 0);  // at least as many as sentences, by which it is counted
+      for (const Index parent : parents) {
+        const std::size_t over = sentence(static_cast<std::size_t>(parent));
+        if (over >= seen_.size()) seen_.resize(over + 1, 0);
+        if (++seen_[over] > limits_.beam)
+          detail::fail_limit(over, "at most " + detail::text(limits_.beam) + " rows of it", "one more",
+                             "beam");
+      }
+    }
+    check_memory(bytes_ + memory_.step(parents.size(), longest_), first);
+  }
+  void check_memory(double bytes, std::size_t sentence) const {
+    if (limits_.memory != 0 && bytes > static_cast<double>(limits_.memory))
+      detail::fail_limit(sentence, "at most " + detail::text(limits_.memory) + " bytes",
+                         "up to " + detail::number_text(std::ceil(bytes)), "memory");
   }
 
   void require_single(std::span<const Index> parents) {
@@ -117,8 +166,12 @@ class Session {
 
   Frozen<Model> frozen_;
   Continuation continuation_;
+  Limits limits_;
+  detail::MemoryEstimate<Greedy> memory_;
   typename detail::SessionPool<typename Model::Parts>::Borrowed session_;
-  std::vector<char> seen_;
+  std::vector<std::size_t> seen_;  // scratch
+  std::size_t steps_ = 0, longest_ = 0;
+  double bytes_ = 0;  // that the encoded sentences may take
   bool ready_ = false, stepped_ = false;
 };
 
@@ -126,5 +179,7 @@ template <class Model>
 Session(Frozen<Model>) -> Session<Model>;
 template <class Model>
 Session(Frozen<Model>, Continuation) -> Session<Model>;
+template <class Model>
+Session(Frozen<Model>, Continuation, Limits) -> Session<Model>;
 
 }  // namespace bahdanau

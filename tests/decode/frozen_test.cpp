@@ -1,8 +1,12 @@
 // Frozen models: what they keep, that they give the numbers of the model they were made from, and that
 // nothing changes them.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -226,4 +230,39 @@ TEST_CASE("a session refuses what is not there, and goes on", "[session][error]"
   session.step(first, bos, 1);
   CHECK(session.rows() == 1);
   CHECK(message_of([&] { session.log_probs(1); }) == "Session: expected a row below 1, got 1");
+}
+
+TEST_CASE("a session keeps to its limits, and goes on", "[session][limits]") {
+  using bd::test::message_of;
+  const D2l model(config_of(), numbered(30, 37, 9), 7);
+  const auto frozen = model.freeze();
+  const std::vector<bd::Index> one{0}, two{0, 0}, three{0, 0, 0};
+  const std::vector<bd::Token> bos(3, bd::reserved::bos);
+  const auto tokens = [&](std::size_t n) { return std::span(bos).first(n); };
+  bd::Session session(frozen, bd::Continuation::branching,
+                      {.sentences = 2, .source_tokens = 4, .target_tokens = 2, .beam = 2});
+  CHECK(message_of([&] {
+          session.restart({"4", "5", "6"});
+        }) == "translate, sentence 2: expected at most 2 sentences in a call, got 3; see Limits.sentences");
+  CHECK(message_of([&] {
+          session.restart({"4", "5 6 7 8"});
+        }) ==
+        "translate, sentence 1: expected a source of at most 4 tokens with its <eos>, got 5; see "
+        "Limits.source_tokens");
+  CHECK(message_of([&] { session.step(one, tokens(1), 1); }) ==
+        "Session::step: expected a restart() before it, got none");
+  session.restart({"4", "5 6"});
+  CHECK(message_of([&] { session.step(three, tokens(3), 1); }) ==
+        "translate, sentence 0: expected at most 2 rows of it, got one more; see Limits.beam");
+  session.step(two, tokens(2), 1);
+  session.step(one, tokens(1), 1);
+  CHECK(message_of([&] { session.step(one, tokens(1), 1); }) ==
+        "translate, sentence 0: expected at most 2 steps, got one more; see Limits.target_tokens");
+  session.restart({"4"});
+  session.step(one, tokens(1), 1);
+  bd::Session small(frozen, bd::Continuation::branching, {.memory = std::size_t{1} << 20U});
+  CHECK(message_of([&] { small.restart({"4"}); }).find("see Limits.memory") != std::string::npos);
+  bd::Session late(frozen, bd::Continuation::branching,
+                   {.deadline = std::chrono::steady_clock::time_point()});
+  CHECK(message_of([&] { late.restart({"4"}); }).find("see Limits.deadline") != std::string::npos);
 }

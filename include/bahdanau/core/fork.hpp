@@ -16,29 +16,35 @@ namespace bahdanau::detail {
 /// Counts the forks on the way to this process. Objects compare it with the count that they were last used
 /// at: they cannot be told of a fork themselves, as some of them lie on stacks of threads that are gone.
 class Forks {
+  struct Mark;
+
  public:
   static std::uint64_t count() { return count_.load(std::memory_order_acquire); }
   /// For what is done once after a fork; nobody holds it in a child that begins.
   static std::mutex& mutex() { return mutex_; }
 
   /// While one lives, a `fork` on another thread waits. For short calls into a library whose locks we cannot
-  /// start anew in the child. Every thread has a mark of its own, so that threads do not share a cache line.
+  /// start anew in the child, or under a lock. Every thread has a mark of its own, so that threads do not
+  /// share a cache line.
   class Postponed {
    public:
-    Postponed() : busy_(mark().busy) {
-      busy_.store(true);
+    Postponed() : mark_(mark()) {
+      if (mark_.depth++ > 0) return;  // one of this thread's is there already
+      mark_.busy.store(true);
       while (forking_.load()) {  // it may have missed the mark
-        busy_.store(false);
+        mark_.busy.store(false);
         const std::lock_guard until_forked(marks_mutex_);
-        busy_.store(true);
+        mark_.busy.store(true);
       }
     }
-    ~Postponed() { busy_.store(false, std::memory_order_release); }
+    ~Postponed() {
+      if (--mark_.depth == 0) mark_.busy.store(false, std::memory_order_release);
+    }
     Postponed(const Postponed&) = delete;
     Postponed& operator=(const Postponed&) = delete;
 
    private:
-    std::atomic<bool>& busy_;
+    Mark& mark_;
   };
 
  private:
@@ -46,6 +52,7 @@ class Forks {
   // destroyed.
   struct Mark {
     std::atomic<bool> busy{false};
+    int depth = 0;  // of its own thread
     Mark* next = nullptr;
     Mark() {
       const std::lock_guard lock(marks_mutex_);

@@ -115,11 +115,17 @@ class MemoryEstimate {
 
   /// What decoding it needs besides.
   double work(std::size_t tokens) const {
-    const double read = static_cast<double>(std::max(tokens, padded_)), target = steps(tokens);
-    const double rows = static_cast<double>(beam_width(options_));
-    const double attention = target * rows * (read * scalar_ + 64);
-    const double step = rows * (2 * arrays * decoder_ + 8 * read) * scalar_;
-    return read * (arrays * encoder_ * scalar_ + per_word) + step + attention;
+    const std::size_t rows = beam_width(options_);
+    const double attention = steps(tokens) * static_cast<double>(rows) * (read(tokens) * scalar_ + 64);
+    return encoding(tokens) + step(rows, tokens) + attention;
+  }
+  /// Of that, what is encoded,
+  double encoding(std::size_t tokens) const {
+    return read(tokens) * (arrays * encoder_ * scalar_ + per_word);
+  }
+  /// and a step of so many rows.
+  double step(std::size_t rows, std::size_t tokens) const {
+    return static_cast<double>(rows) * (2 * arrays * decoder_ + 8 * read(tokens)) * scalar_;
   }
 
   /// What any call needs, however short its sentences.
@@ -129,6 +135,7 @@ class MemoryEstimate {
   static constexpr double arrays = 4;      // of a weight's outputs that are on a tape at once
   static constexpr double per_word = 128;  // bytes: twice a string, ln p and an id
 
+  double read(std::size_t tokens) const { return static_cast<double>(std::max(tokens, padded_)); }
   double steps(std::size_t tokens) const {
     return static_cast<double>(target_limit(options_, tokens, model_length_));
   }

@@ -55,6 +55,7 @@ class Session {
   /// vocabulary.
   void restart(const Sequences& sources) {
     stepped_ = ready_ = false;
+    require_there();
     check(sources);
     session_->restart(sources, continuation_);
     ready_ = true;
@@ -104,7 +105,12 @@ class Session {
   std::span<const Scalar> attention(std::size_t row) const { return session_->attention(stepped_row(row)); }
 
  private:
+  void require_there() const {
+    if (!session_) fail("Session::restart", "a session", "one that was moved from");
+  }
   void restart_with(std::span<const std::string_view> sentences) {
+    stepped_ = ready_ = false;
+    require_there();
     const Vocabularies& v = frozen_.vocabularies();
     std::vector<std::vector<Token>> rows_of_tokens;
     for (const std::string_view sentence : sentences)

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -16,11 +17,13 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <bahdanau/core/fork.hpp>
 #include <bahdanau/core/thread_pool.hpp>
 #include <bahdanau/decode/options.hpp>
 #include <bahdanau/decode/translate.hpp>
@@ -32,7 +35,7 @@ namespace bahdanau {
 struct TranslatorOptions {
   std::size_t batch = 64;             // most requests that are decoded together
   std::size_t queue = 1024;           // most requests that wait; more are refused
-  std::chrono::microseconds wait{0};  // how long a request waits for company where nobody else is served
+  std::chrono::microseconds wait{0};  // how long a request waits for company; with a deadline it does not
   std::size_t threads = 0;            // batches that are decoded side by side; 0: one per core
 };
 
@@ -66,16 +69,24 @@ class Translator {
     if (options.batch == 0) fail("TranslatorOptions.batch", "at least 1", "0");
     if (options.queue == 0) fail("TranslatorOptions.queue", "at least 1", "0");
     const std::size_t threads = detail::threads_for<typename Model::Backend>(options.threads);
-    for (std::size_t i = ThreadPool::count_of(threads); i > 0; --i)
-      threads_.emplace_back([this] { serve(); });
+    for (std::size_t i = ThreadPool::count_of(threads); i > 0; --i) try {
+        shared_->threads.emplace_back([this] { serve(); });
+      } catch (const std::system_error& e) {  // the system has no more: those that there are do the work
+        if (shared_->threads.empty()) fail("Translator", "a thread", "none", e.what());
+        break;
+      }
   }
   ~Translator() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
+    if (forked()) {
+      [[maybe_unused]] const Shared* left = shared_.release();
+      return;
     }
-    arrived_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->ending = true;
+    }
+    shared_->arrived.notify_all();
+    for (std::thread& thread : shared_->threads) thread.join();
   }
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;
@@ -103,13 +114,15 @@ class Translator {
 
   /// How many requests wait.
   std::size_t waiting() const {
-    const std::lock_guard lock(mutex_);
-    return queue_.size();
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->queue.size();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   using Options = std::variant<Greedy, Beam>;
+  static constexpr std::chrono::microseconds longest_wait =
+      std::chrono::hours(1);  // far from the last time point
 
   struct Request {
     std::string sentence;
@@ -138,44 +151,60 @@ class Translator {
     if constexpr (requires { options.on_token; })
       if (options.on_token)
         fail("Translator::submit", "options without on_token", "some with it", "stream with translate()");
+    if (!callback) fail("Translator::submit", "a function to call", "an empty one");
+    if (forked())
+      fail("Translator::submit", "the process that has made the translator", "a child of it",
+           "make one from model() there");
     {
-      const std::lock_guard lock(mutex_);
-      if (queue_.size() >= options_.queue)
+      const std::lock_guard lock(shared_->mutex);
+      if (shared_->queue.size() >= options_.queue)
         throw QueueFull("Translator::submit: expected at most " + detail::text(options_.queue) +
                         " requests that wait, got one more; see TranslatorOptions.queue");
-      queue_.push_back({std::move(sentence), options, std::move(stop), std::move(callback), Clock::now()});
+      shared_->queue.push_back(
+          {std::move(sentence), options, std::move(stop), std::move(callback), Clock::now()});
     }
-    arrived_.notify_one();
+    shared_->arrived.notify_one();
   }
 
   void serve() {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(shared_->mutex);
     for (;;) {
-      arrived_.wait(lock, [&] { return ending_ || !queue_.empty(); });
-      if (queue_.empty()) return;
+      shared_->arrived.wait(lock, [&] { return shared_->ending || !shared_->queue.empty(); });
+      if (shared_->queue.empty()) return;
       // Company may come while nobody else is at work; those that do come go along.
-      if (options_.wait.count() > 0 && queue_.size() < options_.batch && !ending_)
-        arrived_.wait_until(lock, queue_.front().since + options_.wait,
-                            [&] { return ending_ || queue_.size() >= options_.batch || queue_.empty(); });
+      if (options_.wait.count() > 0 && shared_->queue.size() < options_.batch && !shared_->ending &&
+          nobody_hurries())
+        shared_->arrived.wait_until(
+            lock, shared_->queue.front().since + std::min(options_.wait, longest_wait), [&] {
+              return shared_->ending || shared_->queue.size() >= options_.batch || shared_->queue.empty();
+            });
       std::vector<Request> batch = take();
-      const bool more = !queue_.empty();
+      const bool more = !shared_->queue.empty();
       lock.unlock();
-      if (more) arrived_.notify_one();
+      if (more) shared_->arrived.notify_one();
       if (!batch.empty()) answer(std::move(batch));
       lock.lock();
     }
   }
 
+  /// Whether no request that waits has a deadline. The lock is held.
+  bool nobody_hurries() const {
+    return std::all_of(shared_->queue.begin(), shared_->queue.end(), [](const Request& request) {
+      return limits_of(request.options).deadline == Clock::time_point::max();
+    });
+  }
+  bool forked() const { return process_ != detail::Forks::count(); }
+
   /// The first request and those behind it that can be decoded with it. The lock is held.
   std::vector<Request> take() {
     std::vector<Request> batch;
-    for (auto at = queue_.begin(); at != queue_.end() && batch.size() < options_.batch;) {
+    for (auto at = shared_->queue.begin(); at != shared_->queue.end() && batch.size() < options_.batch;) {
       if (!batch.empty() && !fit(batch.front().options, at->options)) {
         ++at;
         continue;
       }
       batch.push_back(std::move(*at));
-      at = queue_.erase(at);
+      at = shared_->queue.erase(at);
     }
     return batch;
   }
@@ -267,11 +296,17 @@ class Translator {
 
   Frozen<Model> frozen_;
   TranslatorOptions options_;
-  mutable std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<Request> queue_;
-  std::vector<std::thread> threads_;
-  bool ending_ = false;
+  /// Its threads and what they wait for. A child of a fork can neither wake nor join nor destroy them.
+  struct Shared {
+    std::vector<std::thread> threads;
+    std::mutex mutex;
+    std::condition_variable arrived;
+    std::deque<Request> queue;
+    bool ending = false;
+  };
+
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
+  std::uint64_t process_ = detail::Forks::count();  // that its threads are of
 };
 
 template <class Model>

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/bahdanau.hpp>
@@ -136,6 +137,59 @@ TEST_CASE("a parameter that only products were seen with can still be read as it
   CHECK(frozen.readable({name + 4, 3, 19, 13, bd::Transpose::yes}).data == plain + 4);
 }
 
+namespace {
+
+/// A weight of another shape than it is declared with, in products and as it lies, and blocks that overlap.
+struct Reshaping {
+  static constexpr std::string_view name = "reshaping";
+  static constexpr bool needs_equal_widths = true;
+  struct Weights {
+    bd::Parameter wide, vector, blocks;
+    std::size_t width;
+  };
+  static Weights declare(bd::Scope scope, bd::ScoreWidths widths) {
+    const std::size_t h = widths.query;
+    return {scope.matrix("wide", h / 2, 2 * h), scope.bias("vector", h * h, h), scope.matrix("blocks", h, h),
+            h};
+  }
+  template <bd::Backend Bk>
+  static bd::Variable<Bk> prepare(const Weights& w, const bd::Variable<Bk>& keys) {
+    bd::Tape<Bk>& tape = *keys.tape;
+    const std::size_t h = w.width, half = h / 2, rows = keys.rows();
+    const auto left = slice_columns(keys, 0, half), right = slice_columns(keys, half / 2, half);
+    auto sum = linear(keys, tape[w.wide].reshape({h, h})) + linear(keys, tape[w.vector].reshape({h, h})) +
+               linear_columns(left, tape[w.blocks], 0) + linear_columns(right, tape[w.blocks], half / 2);
+    // What a short sentence does not show.
+    if (rows > 6) sum = sum + linear(keys, w.blocks);
+    return sum;
+  }
+  template <bd::Backend Bk>
+  static bd::Variable<Bk> scores(const Weights&, const bd::Variable<Bk>& query,
+                                 const bd::Variable<Bk>& prepared, const bd::SpanView<Bk>& spans) {
+    return span_dot(query, prepared, spans, typename Bk::Scalar(1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("weights that are multiplied in other shapes than they have are frozen rightly", "[frozen]") {
+  using Model = bd::EncoderDecoder<bd::Gru, Reshaping, B<double>>;
+  const std::size_t hidden = GENERATE(as<std::size_t>{}, 24, 64, 400);  // the last in several pieces
+  const bd::test::TemporaryDirectory folder;
+  Model model({.embed = 6, .hidden = hidden, .layers = 1, .dropout = 0}, numbered(12, 11, 9), 3);
+  model.save(folder.path() / "m");
+  const bd::Batch batch{bd::test::random_sequences(2, 6, 12, 1), bd::test::random_sequences(2, 5, 11, 2)};
+  bd::Training<Model> training(model);
+  const double nats = training.evaluate(batch).nats;
+  const auto loaded = bd::Frozen<Model>::load(folder.path() / "m");
+  for (const auto& frozen : {model.freeze(), loaded}) {
+    double total = 0;
+    for (const double log_prob : log_probabilities(frozen.forward(batch).logits, batch.target))
+      total -= log_prob;
+    CHECK(total == Approx(nats).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("threads share one frozen model, and each gets what it would get alone", "[frozen][threads]") {
   const D2l model(config_of(), numbered(30, 37, 9), 5);
   const auto frozen = model.freeze();
@@ -227,9 +281,16 @@ TEST_CASE("a session refuses what is not there, and goes on", "[session][error]"
   CHECK(message_of([&] { session.step(twice, two, 1); }) ==
         "Session::step: expected rows that are continued once, got 0 twice; make a Session with "
         "Continuation::branching");
+  CHECK_THROWS_AS(session.restart({"4 \xff"}), bd::Error);
+  CHECK(session.rows() == 0);  // of the sentences before, too
+  session.restart({"4 5"});
   session.step(first, bos, 1);
   CHECK(session.rows() == 1);
   CHECK(message_of([&] { session.log_probs(1); }) == "Session: expected a row below 1, got 1");
+  bd::Session moved = std::move(session);
+  CHECK(moved.rows() == 1);
+  CHECK(message_of([&] { session.restart({"4"}); }) ==
+        "Session::restart: expected a session, got one that was moved from");
 }
 
 TEST_CASE("a session keeps to its limits, and goes on", "[session][limits]") {

@@ -195,9 +195,9 @@ TEMPLATE_TEST_CASE("the estimate of memory is above what is needed, and not far 
     const auto measure = [&](const auto& options) {
       (void)model.translate(words(2), options);  // what the model keeps is there
       const bd::detail::MemoryEstimate estimate(model, options);
-      const double expected =
-          estimate.base +
-          static_cast<double>(c.sentences) * (estimate.work(c.tokens + 1) + estimate.results(c.tokens + 1));
+      const double expected = estimate.base + static_cast<double>(c.sentences) *
+                                                  (estimate.work(c.tokens + 1, sentences[0].size()) +
+                                                   estimate.results(c.tokens + 1, sentences[0].size()));
       const double measured = peak_of([&] { (void)model.translate(sentences, options); });
       CAPTURE(expected, measured);
       CHECK(measured <= expected);
@@ -207,6 +207,33 @@ TEMPLATE_TEST_CASE("the estimate of memory is above what is needed, and not far 
       measure(bd::Greedy{.max_length = c.length, .threads = 1});
     else
       measure(bd::Beam{.width = c.beam, .max_length = c.length, .threads = 1});
+  }
+}
+
+TEST_CASE("the estimate counts long words, and what unknown ones become", "[decode][limits][memory]") {
+  if (!measures_memory) return;
+  // Whatever is read, it writes <unk>.
+  auto model = endless(8, 20);
+  for (const auto& entry : model.parameters().entries())
+    if (entry.name == "decoder.dense.bias") {
+      auto bias = model.weights().read(entry.parameter);
+      bias[bd::reserved::unk] = 1e6F;
+      model.weights().write(entry.parameter, bias);
+    }
+  const std::string word(1 << 20, 'x');
+  for (const bool replace : {false, true}) {
+    CAPTURE(replace);
+    const bd::Greedy options{.max_length = 20, .replace_unknown = replace, .threads = 1};
+    (void)model.translate("4", options);
+    const bd::detail::MemoryEstimate estimate(model, options);
+    const double expected = estimate.base + estimate.work(2, word.size()) + estimate.results(2, word.size());
+    const double measured = peak_of([&] { (void)model.translate(word, options); });
+    CAPTURE(expected, measured);
+    CHECK(measured <= expected);
+    bd::Greedy bounded = options;
+    bounded.limits.memory = 3 << 20;
+    CHECK_THAT(message_of([&] { (void)model.translate(word, bounded); }),
+               ContainsSubstring("see Limits.memory"));
   }
 }
 

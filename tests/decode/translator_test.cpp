@@ -2,7 +2,10 @@
 // mistakes are another's.
 #include <atomic>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <future>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -13,6 +16,7 @@
 
 #include "support/backends.hpp"
 #include "support/catch.hpp"
+#include "support/child.hpp"
 #include "support/message.hpp"
 #include "support/sequences.hpp"
 
@@ -190,4 +194,35 @@ TEST_CASE("a call has at most so many sentences", "[limits]") {
           model().translate({"4", "5", "6"}, bd::Greedy{.limits = {.sentences = 2}});
         }) == "translate, sentence 2: expected at most 2 sentences in a call, got 3; see Limits.sentences");
   CHECK(model().translate({"4", "5"}, bd::Greedy{.max_length = 3, .limits = {.sentences = 2}}).size() == 2);
+}
+
+TEST_CASE("a request with a deadline does not wait for company, and no wait is too long", "[translator]") {
+  bd::Translator translator(model().freeze(), {.wait = std::chrono::microseconds::max(), .threads = 1});
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  CHECK_NOTHROW(translator.submit("4", bd::Greedy{.max_length = 4, .limits = {.deadline = soon}}).get());
+  CHECK(message_of([&] { translator.submit("4", bd::Translator<Model>::Callback{}); }) ==
+        "Translator::submit: expected a function to call, got an empty one");
+}
+
+TEST_CASE("a translator of the parent is refused in the child of a fork", "[translator][fork]") {
+  if (!bd::test::threads_after_fork) return;
+  std::optional<bd::Translator<Model>> translator(std::in_place, model().freeze());
+  translator->submit("4", bd::Greedy{.max_length = 4}).get();
+  const int code = bd::test::exit_code_of_child([&] {
+    if (message_of([&] { translator->submit("4"); }) !=
+        "Translator::submit: expected the process that has made the translator, got a child of it; make one "
+        "from "
+        "model() there")
+      return 1;
+    bd::Translator own(translator->model());
+    if (own.submit("4", bd::Greedy{.max_length = 4}).get().target.empty()) return 2;
+    translator.reset();
+    return 0;
+  });
+  CHECK(code == 0);
+}
+
+TEST_CASE("a list of literals is a list of sentences, whatever the search", "[sample]") {
+  CHECK(model().translate({"4", "5"}, bd::Sample{.max_length = 2}).size() == 2);
+  CHECK(model().translate({"4", "5"}, bd::Beam{.max_length = 2}).size() == 2);
 }

@@ -69,18 +69,12 @@ class FrozenWeights {
     for (const Parameter& p : parameters) {
       Entry& entry = entries_.emplace_back(p);
       entry.packed = packed;
-      std::size_t covered = 0;
-      if (detail::PackedProducts<B>::packs())
-        for (const Product& product : trace.products()) {
-          if (product.offset < p.offset || product.offset >= p.offset + p.shape.size()) continue;
-          if ((product.offset - p.offset) / product.stride % detail::PackedProducts<B>::columns() != 0)
-            continue;
-          entry.forms.push_back({product.offset - p.offset, product.k, product.n, product.stride, packed});
-          packed += detail::whole_lines<Scalar>(detail::PackedProducts<B>::size(product.k, product.n));
-          covered += product.k * product.n;
-        }
-      // Products that leave something out, or take something twice, need it as it lies.
-      if (entry.forms.empty() || covered != p.shape.size() || trace.reads(p.offset, p.shape.size())) {
+      for (const Product& product : trace.products()) {
+        if (!packs(product, p)) continue;
+        entry.forms.push_back({product.offset - p.offset, product.k, product.n, product.stride, packed});
+        packed += detail::whole_lines<Scalar>(detail::PackedProducts<B>::size(product.k, product.n));
+      }
+      if (!covers(entry) || trace.reads(p.offset, p.shape.size())) {
         entry.plain_at = plain;
         plain += detail::whole_lines<Scalar>(p.shape.size());
       } else {
@@ -129,8 +123,7 @@ class FrozenWeights {
     if (entry.plain_at != Entry::none)
       B::copy(numbers, piece.rows * cols, plain_.data() + entry.plain_at + piece.first_row * cols);
     for (const Form& form : entry.forms) {
-      // W' [n, k] begins in row `first`, at column `offset % stride`
-      const std::size_t first = form.offset / form.stride, column = form.offset % form.stride;
+      const std::size_t first = form.row(), column = form.column();
       const std::size_t begin = std::max(first, piece.first_row),
                         end = std::min(first + form.n, piece.first_row + piece.rows);
       if (begin >= end) continue;
@@ -177,6 +170,13 @@ class FrozenWeights {
   struct Form {
     std::size_t offset, k, n, stride;  // of the product, from the parameter's first element on
     std::size_t at;                    // in `packed_`
+
+    std::size_t row() const { return offset / stride; }
+    std::size_t column() const { return offset % stride; }
+    bool overlaps(const Form& o) const {
+      return row() < o.row() + o.n && o.row() < row() + n && column() < o.column() + o.k &&
+             o.column() < column() + k;
+    }
   };
   struct Entry {
     static constexpr std::size_t none = ~std::size_t{0};
@@ -186,6 +186,27 @@ class FrozenWeights {
     std::size_t packed = 0, plain_at = 0;
     mutable std::atomic<const Scalar*> plain{nullptr};
   };
+
+  /// Whether a product is one with some columns of whole rows of a parameter: other forms of it, such as
+  /// those of another shape, are multiplied as they lie.
+  static bool packs(const Product& product, const Parameter& p) {
+    if (!detail::PackedProducts<B>::packs() || product.stride != p.shape.cols()) return false;
+    if (product.offset < p.offset || product.offset >= p.offset + p.shape.size()) return false;
+    const std::size_t row = (product.offset - p.offset) / product.stride,
+                      column = (product.offset - p.offset) % product.stride;
+    return row % detail::PackedProducts<B>::columns() == 0 && product.n <= p.shape.rows() - row &&
+           product.k <= product.stride - column;
+  }
+  /// Whether each number of a parameter is in just one of its forms. Others are needed as they lie, too.
+  static bool covers(const Entry& entry) {
+    std::size_t covered = 0;
+    for (std::size_t i = 0; i < entry.forms.size(); ++i) {
+      covered += entry.forms[i].k * entry.forms[i].n;
+      for (std::size_t j = 0; j < i; ++j)
+        if (entry.forms[i].overlaps(entry.forms[j])) return false;
+    }
+    return covered == entry.parameter.shape.size();
+  }
 
   const Scalar* begin_of(const Entry& entry) const {
     return entry.plain_at != Entry::none ? plain_.data() + entry.plain_at : packed_.data() + entry.packed;

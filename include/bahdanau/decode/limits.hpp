@@ -106,18 +106,20 @@ class MemoryEstimate {
       decoder_ += static_cast<double>(model.vocabularies().target.size());
   }
 
-  /// The translations of a source of so many tokens, and the words that are handed over with them.
-  double results(std::size_t tokens) const {
+  /// The translations of a source of so many tokens and bytes, and the words that are handed over with them.
+  /// Where unknown words are replaced, each may be the longest one of the source, in words and in the text.
+  double results(std::size_t tokens, std::size_t bytes) const {
     const double source = static_cast<double>(tokens), target = steps(tokens);
+    const double replaced = options_.replace_unknown ? 3 * target * static_cast<double>(bytes) : 0;
     return static_cast<double>(found_of(options_)) *
-           (target * (per_word + source * sizeof(float)) + source * per_word + 512);
+           (target * (per_word + source * sizeof(float)) + source * per_word + replaced + 512);
   }
 
   /// What decoding it needs besides.
-  double work(std::size_t tokens) const {
+  double work(std::size_t tokens, std::size_t bytes) const {
     const std::size_t rows = beam_width(options_);
     const double attention = steps(tokens) * static_cast<double>(rows) * (read(tokens) * scalar_ + 64);
-    return encoding(tokens) + step(rows, tokens) + attention;
+    return encoding(tokens) + step(rows, tokens) + attention + 4 * static_cast<double>(bytes);
   }
   /// Of that, what is encoded,
   double encoding(std::size_t tokens) const {
@@ -133,7 +135,7 @@ class MemoryEstimate {
 
  private:
   static constexpr double arrays = 4;      // of a weight's outputs that are on a tape at once
-  static constexpr double per_word = 128;  // bytes: twice a string, ln p and an id
+  static constexpr double per_word = 192;  // bytes: three strings, ln p and an id
 
   double read(std::size_t tokens) const { return static_cast<double>(std::max(tokens, padded_)); }
   double steps(std::size_t tokens) const {

@@ -36,6 +36,7 @@ class SessionPool {
     }
     Borrowed(Borrowed&&) = default;
     Borrowed& operator=(Borrowed&&) = delete;
+    explicit operator bool() const { return session_ != nullptr; }  // not once it was moved from
     Session& operator*() const { return *session_; }
     Session* operator->() const { return session_.get(); }
 

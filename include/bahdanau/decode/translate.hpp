@@ -99,10 +99,11 @@ double check_limits(const Architecture& model, std::span<const std::string_view>
                                });
     if (tokens == 1) continue;
     check_source(limits, tokens, b);
-    results += memory.results(tokens);
-    if (limits.memory != 0 && results + memory.work(tokens) > static_cast<double>(limits.memory))
+    results += memory.results(tokens, sentences[b].size());
+    const double work = memory.work(tokens, sentences[b].size());
+    if (limits.memory != 0 && results + work > static_cast<double>(limits.memory))
       fail_limit(b, "at most " + text(limits.memory) + " bytes to translate it and what comes before it",
-                 "up to " + number_text(std::ceil(results + memory.work(tokens))), "memory");
+                 "up to " + number_text(std::ceil(results + work)), "memory");
   }
   return static_cast<double>(limits.memory) - results;
 }
@@ -164,7 +165,8 @@ class TextDecoder {
         continue;
       }
       const std::size_t words = prepared.words.size() + 1, more = std::max(words, padded_steps());
-      const double more_bytes = options_.limits.memory != 0 ? memory_.work(words) : 0;
+      const double more_bytes =
+          options_.limits.memory != 0 ? memory_.work(words, sentences_[next_].size()) : 0;
       if (grouper_.full(group.size(), tokens, more) || (!group.empty() && bytes + more_bytes > share()))
         break;
       tokens += more;
@@ -274,6 +276,10 @@ class TextInference : public Base {
   }
   std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
                                      const Beam& options) const {
+    return best({sentences.begin(), sentences.size()}, options);
+  }
+  std::vector<Translation> translate(std::initializer_list<std::string_view> sentences,
+                                     const Sample& options) const {
     return best({sentences.begin(), sentences.size()}, options);
   }
   template <SentenceRange Range>

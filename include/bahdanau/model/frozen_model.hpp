@@ -2,10 +2,13 @@
 // Which forms of the weights it keeps follows from a pass that is traced, so that anybody's policies fit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -49,7 +52,9 @@ WeightTrace<typename Architecture::Backend> trace_weights(const Architecture& ar
       Trace trace(weights);
       trace_sentence(architecture, weights, tokens, trace);
       return trace;
-    } catch (const Error&) {
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception&) {
     }
   return Trace(weights);
 }

@@ -3,8 +3,10 @@
 # CMake file, with its program, in a folder of their own.
 set -euo pipefail
 
-export HOME=$PWD/home
-mkdir home
+# A home without spaces in its path, as the shell splits what pkg-config answers at them.
+HOME=$(mktemp -d)
+export HOME
+trap 'rm -rf "$HOME"' EXIT
 "$SOURCE/tests/package/copy_source.sh" source
 commands=$("$SOURCE/tests/package/readme_block.sh" 'The include')
 "$SOURCE/tests/package/readme_block.sh" 'The examples' >/dev/null

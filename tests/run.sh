@@ -4,7 +4,7 @@
 #   tests/run.sh [arguments for ctest]   what a newcomer runs, at most ten minutes on two cores: the CPU suite with one model
 #                                        for each policy, the README's example, the tool with one cell
 #   tests/run.sh --all                   what CI runs, at most an hour: everything once with plain flags (packages,
-#                                        documentation, Thrust's systems, four examples by nvcc where there is one), the
+#                                        documentation, Thrust's systems, two examples by nvcc where there is one), the
 #                                        core of the suite at lower levels of instructions, then the core and the README's
 #                                        example with -march=native and by clang++ 14 and 19, and the core under sanitizers
 #   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, all examples by nvcc,
@@ -91,7 +91,7 @@ else
   if command -v nvcc >/dev/null; then cuda=ON; else packages+=(libthrust-dev); fi
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
   cuda_examples='.*'
-  [[ $mode == nightly ]] || cuda_examples='01_translate|02_own_policy|06_backends|09_own_operation'
+  [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation'
   run_build plain -DBAHDANAU_THRUST_TESTS='CPP;OMP;TBB' -DBAHDANAU_ENABLE_CUDA=$cuda \
     -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'

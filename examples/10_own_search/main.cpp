@@ -121,10 +121,10 @@ std::vector<bd::SentencePair> dates(int first, int apart, int count) {
     std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(day.year()),
                   static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
     bd::SentencePair pair;
-    pair.source = std::to_string(static_cast<unsigned>(day.day())) + " " +
-                  names[static_cast<unsigned>(day.month()) - 1];
-    for (std::size_t c = 0; c < 4; ++c) pair.source += std::string(" ") + text[c];
-    for (const char* c = text; *c != 0; ++c) pair.target += (c == text ? "" : " ") + std::string(1, *c);
+    pair.source = std::to_string(static_cast<unsigned>(day.day()));
+    pair.source.append(" ").append(names[static_cast<unsigned>(day.month()) - 1]);
+    for (std::size_t c = 0; c < 4; ++c) (pair.source += ' ') += text[c];
+    for (const char* c = text; *c != 0; ++c) (pair.target += c == text ? "" : " ") += *c;
     out.push_back(pair);
   }
   return out;

@@ -107,6 +107,7 @@ class ThreadPool {
     std::thread thread;
     std::condition_variable wake;
     std::atomic<Job*> job{nullptr};
+    bool begun = false;  // under the pool's lock
   };
 
   /// The threads of one process.
@@ -133,10 +134,23 @@ class ThreadPool {
         if (wanted > 0) open.push_back(&job);
       }
       job.work();
+      recall(job);
       for (int i = 0; i < patience && job.helpers != 0; ++i) std::this_thread::yield();
       std::unique_lock lock(mutex);
-      if (job.wanted > 0) std::erase(open, &job);
       job.left.wait(lock, [&] { return job.helpers == 0; });
+    }
+
+    /// All pieces are taken: helpers that have not begun need not come. On a machine that is busy it may be
+    /// long until they get a processor.
+    void recall(Job& job) {
+      const std::lock_guard lock(mutex);
+      if (job.wanted > 0) std::erase(open, &job);
+      for (const auto& helper : helpers)
+        if (helper->job == &job && !helper->begun) {
+          helper->job = nullptr;
+          idle.push_back(helper.get());
+          --job.helpers;
+        }
     }
 
     /// Starts one more, which is idle. The lock is held.
@@ -166,9 +180,11 @@ class ThreadPool {
         self.wake.wait(lock, [&] { return self.job != nullptr || stop; });
         Job* job = self.job;
         if (job == nullptr) return;
+        self.begun = true;
         lock.unlock();
         job->work();
         lock.lock();
+        self.begun = false;
         if (--job->helpers == 0) job->left.notify_one();  // under the lock: the job goes when it is released
         self.job = nullptr;
         if (open.empty()) {

@@ -88,7 +88,7 @@ void serve(const Size& size, std::size_t rounds) {
   const auto frozen = model.freeze();
   const auto lines = sentences(size);
   const Greedy alone{.max_length = size.length, .threads = 1};
-  for (const std::size_t clients : {1, 8, 64}) {
+  for (const std::size_t clients : {std::size_t{1}, std::size_t{8}, std::size_t{64}}) {
     std::vector<double> single, queued, single_p99, queued_p99, ratio;
     for (std::size_t round = 0; round < rounds; ++round) {
       const Measured a =

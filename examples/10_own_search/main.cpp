@@ -40,8 +40,8 @@ std::string_view following(const std::string& date) {
       break;
   }
   using namespace std::chrono;
-  const auto last = year(number(0, 4)) / month(static_cast<unsigned>(number(5, 2))) / std::chrono::last;
-  const auto days = static_cast<std::size_t>(static_cast<unsigned>(last.day()));
+  const auto month_end = year(number(0, 4)) / month(static_cast<unsigned>(number(5, 2))) / std::chrono::last;
+  const auto days = static_cast<std::size_t>(static_cast<unsigned>(month_end.day()));
   if (date[8] == '0') return digits.substr(1);
   return static_cast<std::size_t>(date[8] - '0') < days / 10 ? digits : digits.substr(0, days % 10 + 1);
 }

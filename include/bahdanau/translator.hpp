@@ -261,7 +261,10 @@ class Translator {
       auto found = std::visit(
           [&](auto options) {
             options.threads = 1;
-            options.limits = {.target_tokens = options.limits.target_tokens, .deadline = last};
+            Limits limits;  // those that remain
+            limits.target_tokens = options.limits.target_tokens;
+            limits.deadline = last;
+            options.limits = limits;
             return detail::translate_best(*frozen_.sessions(), sentences, options);
           },
           ready.front().options);

@@ -142,7 +142,7 @@ TEST_CASE("a session allocates nothing once sentences of a size came", "[memory]
         parents.clear();
         tokens.clear();
         for (std::size_t r = 0; r < session.rows() && parents.size() < 20; ++r)
-          for (const std::size_t k : {0, 1}) {
+          for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
             parents.push_back(static_cast<bd::Index>(r));
             tokens.push_back(step == 7 ? static_cast<bd::Token>(4 + k) : session.next(r)[k]);
           }

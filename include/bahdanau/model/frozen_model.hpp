@@ -48,7 +48,7 @@ template <class Architecture>
 WeightTrace<typename Architecture::Backend> trace_weights(const Architecture& architecture,
                                                           const typename Architecture::Scalar* weights) {
   using Trace = WeightTrace<typename Architecture::Backend>;
-  for (const std::size_t tokens : {1, 8, 64}) try {
+  for (const std::size_t tokens : {std::size_t{1}, std::size_t{8}, std::size_t{64}}) try {
       Trace trace(weights);
       trace_sentence(architecture, weights, tokens, trace);
       return trace;

@@ -1,5 +1,5 @@
 // Frozen: a model for inference alone, immutable, cheap to copy, shared by threads.
-// It has the weights as products want them and nothing else; training needs the model that it was made from.
+// It has the weights as products want them, and what calls leave for the next ones; training needs the model.
 #pragma once
 
 #include <cstddef>

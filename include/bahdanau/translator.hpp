@@ -171,7 +171,7 @@ class Translator {
     for (;;) {
       shared_->arrived.wait(lock, [&] { return shared_->ending || !shared_->queue.empty(); });
       if (shared_->queue.empty()) return;
-      // Company may come while nobody else is at work; those that do come go along.
+      // Where it may wait, others may come, and go along.
       if (options_.wait.count() > 0 && shared_->queue.size() < options_.batch && !shared_->ending &&
           nobody_hurries())
         shared_->arrived.wait_until(

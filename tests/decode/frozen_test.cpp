@@ -122,19 +122,19 @@ TEST_CASE("a parameter that only products were seen with can still be read as it
     Backend::download(frozen.plain(p), plain.size(), plain.data());
     CHECK(plain == expected);
   }
-  // Products find the same forms by the names of both, and others none.
+  // Products find the same forms by the addresses of both, and others none.
   if (!bd::detail::PackedProducts<Backend>::packs()) return;
-  const float *name = frozen.name(w), *plain = frozen.plain(w);
-  CHECK(name != plain);
+  const float *handle = frozen.handle(w), *plain = frozen.plain(w);
+  CHECK(handle != plain);
   const auto form = [&](const float* data, std::size_t k) {
     return frozen.packed({data, k, 19, 13, bd::Transpose::yes});
   };
-  CHECK(form(name, 4) != nullptr);
-  CHECK(form(name, 4) == form(plain, 4));
-  CHECK(form(name + 4, 9) == form(plain + 4, 9));
-  CHECK(form(name + 4, 9) != form(name, 4));
-  CHECK(form(name, 5) == nullptr);
-  CHECK(frozen.readable({name + 4, 3, 19, 13, bd::Transpose::yes}).data == plain + 4);
+  CHECK(form(handle, 4) != nullptr);
+  CHECK(form(handle, 4) == form(plain, 4));
+  CHECK(form(handle + 4, 9) == form(plain + 4, 9));
+  CHECK(form(handle + 4, 9) != form(handle, 4));
+  CHECK(form(handle, 5) == nullptr);
+  CHECK(frozen.readable({handle + 4, 3, 19, 13, bd::Transpose::yes}).data == plain + 4);
 }
 
 namespace {

@@ -54,7 +54,8 @@ class BoundWeights {
   }
   /// The same for products alone: what stands there may be packed.
   Scalar* weight(const Parameter& p) const {
-    return const_cast<Scalar*>(bound_.frozen != nullptr ? bound_.frozen->name(p) : bound_.weights + p.offset);
+    return const_cast<Scalar*>(bound_.frozen != nullptr ? bound_.frozen->handle(p)
+                                                        : bound_.weights + p.offset);
   }
   /// A weight that products have been given, where it can be read as it lies.
   WeightMatrix<B> readable(const WeightMatrix<B>& matrix) const {

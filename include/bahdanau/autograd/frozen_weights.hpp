@@ -140,7 +140,7 @@ class FrozenWeights {
     return (numbers != nullptr ? numbers : unpack(entry)) + (p.offset - entry.parameter.offset);
   }
   /// What stands for a parameter in products: its numbers, or where its packed forms begin.
-  const Scalar* name(const Parameter& p) const {
+  const Scalar* handle(const Parameter& p) const {
     const Entry& entry = find(p.offset);
     return begin_of(entry) + (p.offset - entry.parameter.offset);
   }
@@ -220,7 +220,7 @@ class FrozenWeights {
     if (after == entries_.begin()) fail("FrozenWeights", "a parameter of this model", "another one");
     return *std::prev(after);
   }
-  /// The same by an address that `plain` or `name` has given.
+  /// The same by an address that `plain` or `handle` has given.
   std::pair<const Entry*, std::size_t> find(const Scalar* address) const {
     for (const Entry& entry : entries_)
       for (const Scalar* begin : {begin_of(entry), entry.plain.load(std::memory_order_acquire)})
@@ -229,7 +229,7 @@ class FrozenWeights {
     return {nullptr, 0};
   }
 
-  /// x = I W'ᵀ, some rows of I at a time, which are columns of W'.
+  /// W'ᵀ = I W'ᵀ: a row of I gives a column of W'.
   const Scalar* unpack(const Entry& entry) const {
     const detail::Forks::Postponed postponed;  // nobody holds the lock in a child
     const std::lock_guard lock(mutex_);
@@ -237,18 +237,19 @@ class FrozenWeights {
     const std::size_t cols = entry.parameter.shape.cols();
     Numbers& plain = unpacked_.emplace_back(entry.parameter.shape.size());
     std::vector<Scalar> host(plain.size()), unit, column;
-    for (const Form& form : entry.forms)
+    for (const Form& form : entry.forms) {
+      Numbers x(form.k), y(form.n);
+      column.resize(form.n);
       for (std::size_t i = 0; i < form.k; ++i) {
         unit.assign(form.k, Scalar(0));
         unit[i] = Scalar(1);
-        column.resize(form.n);
-        Numbers x(form.k), y(form.n);
         B::upload(unit.data(), form.k, x.data());
         detail::PackedProducts<B>::multiply(1, form.n, form.k, x.data(), form.k, packed_.data() + form.at,
                                             nullptr, 0, y.data(), form.n);
         B::download(y.data(), form.n, column.data());
         for (std::size_t r = 0; r < form.n; ++r) host[form.offset + r * cols + i] = column[r];
       }
+    }
     B::upload(host.data(), host.size(), plain.data());
     entry.plain.store(plain.data(), std::memory_order_release);
     return plain.data();

@@ -48,15 +48,14 @@ class RowProducts {
     make(table, packed);
     // Only now: memory may have run out before.
     for (const Index row : missing_) table.known[static_cast<std::size_t>(row)] = 1;
+    table.made += missing_.size();
     return table.numbers.data();
   }
 
   /// What the products that were made take; memory that nobody has written to takes none.
   std::size_t bytes() const {
     std::size_t total = (x_.size() + y_.size()) * sizeof(Scalar);
-    for (const Table& table : tables_)
-      total += static_cast<std::size_t>(std::count(table.known.begin(), table.known.end(), 1)) *
-               table.product.n * sizeof(Scalar);
+    for (const Table& table : tables_) total += table.made * table.product.n * sizeof(Scalar);
     return total;
   }
 
@@ -66,6 +65,7 @@ class RowProducts {
     RowProduct<B> product;
     Numbers numbers;  // [rows, n]
     std::vector<char> known;
+    std::size_t made = 0;  // rows that are known
   };
 
   Table& find(const RowProduct<B>& product) {

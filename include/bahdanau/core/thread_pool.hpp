@@ -61,7 +61,8 @@ class ThreadPool {
     if (helpers < 2) {
       job.work();
     } else {
-      if (growing_ && threads_ < threads) threads_ = threads;
+      for (std::size_t now = threads_; growing_ && now < threads;)
+        if (threads_.compare_exchange_weak(now, threads)) break;
       state().run(job, helpers - 1, threads_ - 1);
     }
     if (job.error) std::rethrow_exception(job.error);
@@ -73,7 +74,7 @@ class ThreadPool {
 
   // How often a thread looks again before it sleeps: waking one takes some 50 microseconds, as long as a
   // whole piece of a small model's work.
-  static constexpr int patience = 100;
+  static constexpr int spins_before_sleep = 100;
 
   /// Numbered pieces of work. It lies on its caller's stack, who waits until no helper is at it any more.
   struct Job {
@@ -135,7 +136,7 @@ class ThreadPool {
       }
       job.work();
       recall(job);
-      for (int i = 0; i < patience && job.helpers != 0; ++i) std::this_thread::yield();
+      for (int i = 0; i < spins_before_sleep && job.helpers != 0; ++i) std::this_thread::yield();
       std::unique_lock lock(mutex);
       job.left.wait(lock, [&] { return job.helpers == 0; });
     }
@@ -174,7 +175,8 @@ class ThreadPool {
       for (;;) {
         if (self.job == nullptr && !stop) {
           lock.unlock();
-          for (int i = 0; i < patience && self.job == nullptr && !stop; ++i) std::this_thread::yield();
+          for (int i = 0; i < spins_before_sleep && self.job == nullptr && !stop; ++i)
+            std::this_thread::yield();
           lock.lock();
         }
         self.wake.wait(lock, [&] { return self.job != nullptr || stop; });

@@ -38,9 +38,9 @@ struct SentenceNumbers {
   std::size_t operator[](std::size_t row) const { return numbers.empty() ? row : numbers[row]; }
 };
 
-/// One hypothesis for each sentence. `choose(session, row, step)` gives the token that goes on, and its ln p;
-/// `go_on(sentence, token, log_prob)` whether it does. Throws for a token outside of the vocabulary and once
-/// the deadline has passed; `helpers` may be null.
+/// One hypothesis for each sentence. `choose(row, number, step)` gives the token that goes on, and its ln p;
+/// `go_on(number, token, log_prob)` whether it does; sentences have the numbers of the call. Throws for a
+/// token outside of the vocabulary and once the deadline has passed; `helpers` may be null.
 template <class Architecture, class Options, class Choose, class GoOn>
 SearchResult<typename Architecture::Scalar> search_one(DecodingSession<Architecture>& session,
                                                        const Sequences& source, const Options& options,

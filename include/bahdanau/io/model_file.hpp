@@ -153,7 +153,6 @@ std::shared_ptr<const FrozenModel<typename Model::Parts>> load_frozen(const std:
   const auto file = SafetensorsFile::open(path);
   ModelDescription description = read_description<Model>(file);
   Parts parts(description.config, std::move(description.vocabularies));
-  check_tensors(file, parts.parameters());
   const TensorNames names(file, parts.parameters());
   const ZeroWeights<B> zeros(parts.parameters().size());
   const ParameterList& list = parts.parameters();

@@ -32,7 +32,7 @@ struct Size {
 
 bd::Vocabularies vocabularies(std::size_t size, std::size_t length) {
   std::vector<std::string> tokens{"<unk>", "<pad>", "<bos>", "<eos>"};
-  for (std::size_t i = 4; i < size; ++i) tokens.push_back("w" + std::to_string(i));
+  for (std::size_t i = 4; i < size; ++i) tokens.push_back(std::string("w").append(std::to_string(i)));
   return {bd::Vocabulary(tokens), bd::Vocabulary(tokens),
           bd::TextOptions{.tokens = bd::Tokens::none, .max_length = length}};
 }
@@ -45,7 +45,7 @@ std::vector<std::string> sentences(const Size& size) {
     const std::size_t length = size.length / 2 + (state >> 33) % (size.length / 2);
     for (std::size_t i = 0; i < length; ++i) {
       state = state * 6364136223846793005U + 1442695040888963407U;
-      sentence += "w" + std::to_string(4 + (state >> 33) % (size.vocabulary - 4)) + " ";
+      sentence.append("w").append(std::to_string(4 + (state >> 33) % (size.vocabulary - 4))).append(" ");
     }
   }
   return out;

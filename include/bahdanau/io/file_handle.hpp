@@ -23,7 +23,8 @@ namespace bahdanau::detail {
 /// Throws `path: expected X, got "reason"` with the operating system's reason for an error number.
 [[noreturn]] inline void fail_system(const std::filesystem::path& path, std::string_view expected, int error,
                                      std::string_view hint = {}) {
-  fail(path.string(), expected, "\"" + std::generic_category().message(error) + "\"", hint);
+  fail(path.string(), expected, std::string("\"").append(std::generic_category().message(error)).append("\""),
+       hint);
 }
 
 /// What a path leads to when it is not a regular file, as it stands in a message.

@@ -216,18 +216,19 @@ class DecoderNetwork {
       refuse_array(kind, name, std::string("a first state ").append(what),
                    v.tape == nullptr ? nullptr : &v.shape, hint);
     };
+    // append: g++ 12 at -O3 takes a literal + string for a copy onto itself, and warns
+    const auto rows_by_any = [](std::size_t n) { return std::string("[").append(text(n)).append(", any]"); };
     const auto has_rows = [](const Variable<B>& v, std::size_t n) {
       return v.tape != nullptr && v.shape.rank() > 1 && v.rows() == n;
     };
     state.decoder.each([&](Variable<B>& v) {
       if (!has_rows(v, rows))
-        refuse("decoder", D::name, "[" + text(rows) + ", any]", v, "start fills all that each calls f for");
+        refuse("decoder", D::name, rows_by_any(rows), v, "start fills all that each calls f for");
     });
     constexpr std::string_view forms = "each_row wants arrays [queries, any], each_pair [pairs]";
     if constexpr (requires { state.score.each_row(AnyVisitor{}); })
       state.score.each_row([&](Variable<B>& v) {
-        if (!has_rows(v, spans.queries))
-          refuse("score", S::name, "[" + text(spans.queries) + ", any]", v, forms);
+        if (!has_rows(v, spans.queries)) refuse("score", S::name, rows_by_any(spans.queries), v, forms);
       });
     state.each_pair([&](Variable<B>& v) {
       if (v.tape == nullptr || v.shape != Shape{spans.pairs})

@@ -59,7 +59,9 @@ struct Colour {
   friend bool operator==(const Colour&, const Colour&) = default;
 
   /// As in SVG: `#08306b`.
-  std::string hex() const { return "#" + hex_byte(red) + hex_byte(green) + hex_byte(blue); }
+  std::string hex() const {
+    return std::string("#").append(hex_byte(red)).append(hex_byte(green)).append(hex_byte(blue));
+  }
 };
 
 /// The colours at the weights 0, 1/4, 1/2, 3/4 and 1.

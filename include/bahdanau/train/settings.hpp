@@ -34,7 +34,7 @@ std::map<std::string, std::string> training_settings(const Model& model, const O
       {"label_smoothing", number(o.label_smoothing)},
       {"schedule", text(o.schedule.warm_up) + "/" + text(o.schedule.patience) + "/" +
                        number(o.schedule.decay) +
-                       (o.schedule.after == 0 ? "" : "/" + text(o.schedule.after))},
+                       (o.schedule.after == 0 ? "" : std::string("/").append(text(o.schedule.after)))},
       {"data", described(data)},
       {"validation", validation ? described(*validation) : "none"}};
   if constexpr (requires { model.settings(); }) result.merge(model.settings());

@@ -1,10 +1,10 @@
 // The model of the paper `luong`.
-#include <memory>
+#include <bahdanau/models/luong.hpp>
 
 #include "model_of.hpp"
 
 namespace cli {
 
-template std::unique_ptr<AnyModel> model_of_paper<Luong>(const Origin&);
+Combinations luong() { return {compiled<bd::models::Luong<bd::Xtensor<float>>>("luong")}; }
 
 }  // namespace cli

@@ -1,10 +1,10 @@
 // The model of the paper `rnnsearch`.
-#include <memory>
+#include <bahdanau/models/rnn_search.hpp>
 
 #include "model_of.hpp"
 
 namespace cli {
 
-template std::unique_ptr<AnyModel> model_of_paper<RnnSearch>(const Origin&);
+Combinations rnnsearch() { return {compiled<bd::models::RnnSearch<bd::Xtensor<float>>>("rnnsearch")}; }
 
 }  // namespace cli

@@ -140,12 +140,19 @@ TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli
   CHECK(d.config.dropout == 0.2F);
 }
 
-TEST_CASE("a paper's model has its own parts", "[cli][train][error][lstm]") {
+TEST_CASE("an option puts another part into an architecture, where that is compiled in",
+          "[cli][train][error][lstm]") {
   const TemporaryDirectory files;
+  const Run same =
+      train_in(files, "--epochs 0 --architecture luong --decoder attend_then_step --score additive");
+  REQUIRE(same.code == 0);
+  CHECK_THAT(same.err, ContainsSubstring("model: lstm, additive, unidirectional, 1 layer of"));
   const Run run = train_in(files, "--architecture luong --cell gru");
   CHECK(run.code == 2);
+  CHECK_THAT(run.err, ContainsSubstring("expected policies that are compiled into the tool together, got "
+                                        R"("gru", "general", "unidirectional", "input_feeding", "linear")"));
   CHECK_THAT(run.err,
-             ContainsSubstring("--cell: expected it with --architecture d2l, got luong, which has its own"));
+             ContainsSubstring("\n  lstm, general, unidirectional, input_feeding, linear (luong)\n"));
 }
 
 TEST_CASE("the same seed gives the same bytes, whatever the threads; another seed others", "[cli][train]") {
@@ -225,7 +232,8 @@ TEST_CASE("a bad line is an error with path and line, or skipped and counted", "
 TEST_CASE("policies that do not fit are refused before anything is read", "[cli][train][error]") {
   const Run run = run_tool("train --data none --model none --score scaled_dot --encoder bidirectional");
   CHECK(run.code == 2);
-  CHECK_THAT(run.err, ContainsSubstring("a bidirectional encoder goes with \"additive\""));
+  CHECK_THAT(run.err, ContainsSubstring("expected policies that are compiled into the tool together, got "
+                                        R"("gru", "scaled_dot", "bidirectional", )"));
 }
 
 TEST_CASE("what cannot work is said before training", "[cli][train][error]") {

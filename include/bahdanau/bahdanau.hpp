@@ -42,7 +42,10 @@
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/plot/terminal.hpp>
 #include <bahdanau/score/additive.hpp>
+#include <bahdanau/score/coverage.hpp>
 #include <bahdanau/score/dot.hpp>
+#include <bahdanau/score/local.hpp>
+#include <bahdanau/score/multi_head.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 #include <bahdanau/session.hpp>
 #include <bahdanau/text/corpus.hpp>

@@ -38,6 +38,7 @@ TARGET_VOCABULARY = RESERVED + ["va", "ça", "c3", "cours", "d4", "!", "."]  # "
 
 EMBED, HIDDEN, MAX_LENGTH = 5, 4, 6  # all differ, so that to mix up two of them is a wrong shape
 DEEP = 3  # the width of a deep output
+REACH, HEADS = 2, 2  # of local attention, to each side; of multi-head attention
 SOURCE_LENGTHS = [6, 2, 4, 1]  # neither sorted nor in the targets' order; each has a full row and a row of one
 TARGET_LENGTHS = [3, 6, 1, 5]
 BATCH = len(SOURCE_LENGTHS)
@@ -51,7 +52,7 @@ STEPS, RATE, THETA = 5, 0.005, 1.0  # training steps, Adam's rate, the norm that
 @dataclasses.dataclass(frozen=True)
 class Case:
     cell: str  # gru, lstm, gru_reset_before
-    score: str  # additive, scaled_dot, dot, general
+    score: str  # additive, scaled_dot, dot, general, local(general,2), coverage(additive), multi_head(scaled_dot,2)
     bidirectional: bool
     layers: int
     final_state: str  # valid, padded
@@ -70,6 +71,10 @@ class Case:
     @property
     def key_width(self):
         return 2 * HIDDEN if self.bidirectional else HIDDEN
+
+    @property
+    def context_width(self):
+        return HIDDEN if self.score.startswith("multi_head") else self.key_width
 
     @property
     def state_parts(self):
@@ -99,6 +104,13 @@ FAMILY = {
     "fed_deep": dict(
         cell="gru_reset_before", score="general", bidirectional=True, decoder="input_feeding",
         readout=f"deep({DEEP},after)",
+    ),
+    # Scores that change another.
+    "local_general": dict(cell="lstm", score=f"local(general,{REACH})", bidirectional=False, decoder="input_feeding"),
+    "coverage": dict(cell="gru", score="coverage(additive)", bidirectional=True),
+    "multi_head": dict(cell="gru", score=f"multi_head(scaled_dot,{HEADS})", bidirectional=False),
+    "multi_head_bi": dict(
+        cell="lstm", score=f"multi_head(scaled_dot,{HEADS})", bidirectional=True, readout="concat"
     ),
 }
 
@@ -236,8 +248,63 @@ class GeneralAttention(nn.Module):
         return attend(queries @ self.W(keys).transpose(1, 2), values, lengths)
 
 
+class LocalAttention(GeneralAttention):
+    """Luong's local-p: softmax over the keys within reach of p = n sigma(v_p tanh(W_p q)), times a Gaussian."""
+
+    def __init__(self, case):
+        super().__init__(case)
+        self.W_p = nn.Linear(HIDDEN, HIDDEN, bias=False)
+        self.v_p = nn.Linear(HIDDEN, 1, bias=False)
+        self.lead = torch.inf  # of all calls: see window_lead
+
+    def forward(self, queries, keys, values, lengths):
+        p = lengths[:, None, None] * torch.sigmoid(self.v_p(torch.tanh(self.W_p(queries))))  # [batch, queries, 1]
+        distance = torch.arange(keys.shape[1]) - p  # [batch, queries, keys]
+        scores = queries @ self.W(keys).transpose(1, 2)
+        beyond = distance.detach().abs() - REACH
+        self.lead = min(self.lead, beyond.abs().min().item())
+        _, weights = attend(scores.masked_fill(beyond > 0, -torch.inf), values, lengths)
+        weights = weights * torch.exp(-(distance**2) / (2 * (REACH / 2) ** 2))
+        return weights @ values, weights
+
+
+class CoverageAttention(AdditiveAttention):
+    """w_v tanh(W_q q + W_k k + m w_m), m the sum of the key's earlier weights; for one query a call."""
+
+    def __init__(self, case):
+        super().__init__(case)
+        self.w_m = nn.Linear(1, HIDDEN, bias=False)
+        self.covered = None  # m [batch, keys]; Decoder.forward begins anew
+
+    def forward(self, queries, keys, values, lengths):
+        if self.covered is None:
+            self.covered = keys.new_zeros(keys.shape[:2])
+        covered_keys = self.W_k(keys) + self.w_m(self.covered[:, :, None])
+        context, weights = attend(additive_scores(self.W_q(queries), covered_keys, self.w_v.weight), values, lengths)
+        self.covered = self.covered + weights[:, 0]
+        return context, weights
+
+
+class MultiHeadAttention(nn.MultiheadAttention):
+    """PyTorch's own. It also keeps each head's weights, of which it returns the mean, in the order of the calls."""
+
+    def __init__(self, case):
+        super().__init__(HIDDEN, HEADS, kdim=case.key_width, vdim=case.key_width, batch_first=True)
+        self.heads = []  # each [batch, heads, 1, keys]; Decoder.forward begins anew
+
+    def forward(self, queries, keys, values, lengths):
+        padding = ~is_valid(lengths, keys.shape[1])
+        context, weights = super().forward(
+            queries, keys, values, key_padding_mask=padding, need_weights=True, average_attn_weights=False
+        )
+        self.heads.append(weights)
+        return context, weights.mean(dim=1)
+
+
 ATTENTIONS = {
-    "additive": AdditiveAttention, "scaled_dot": ScaledDotAttention, "dot": DotAttention, "general": GeneralAttention
+    "additive": AdditiveAttention, "scaled_dot": ScaledDotAttention, "dot": DotAttention, "general": GeneralAttention,
+    f"local(general,{REACH})": LocalAttention, "coverage(additive)": CoverageAttention,
+    f"multi_head(scaled_dot,{HEADS})": MultiHeadAttention,
 }
 
 
@@ -340,7 +407,7 @@ class LinearReadout(nn.Module):
 class ConcatReadout(nn.Module):
     def __init__(self, case):
         super().__init__()
-        self.width = HIDDEN + case.key_width + EMBED
+        self.width = HIDDEN + case.context_width + EMBED
 
     def forward(self, before, output, context, y):
         return torch.cat([output, context, y], dim=-1)
@@ -353,7 +420,7 @@ class SumReadout(nn.Module):
         super().__init__()
         self.state = nn.Linear(HIDDEN, rows)
         self.token = nn.Linear(EMBED, rows, bias=False)
-        self.context = nn.Linear(case.key_width, rows, bias=False)
+        self.context = nn.Linear(case.context_width, rows, bias=False)
 
     def sum(self, s, context, y):
         return self.state(s) + self.token(y) + self.context(context)
@@ -393,14 +460,14 @@ class Decoder(nn.Module):
         self.case = case
         self.attention = ATTENTIONS[case.score](case)
         self.embedding = nn.Embedding(len(TARGET_VOCABULARY), EMBED)
-        beside_token = {"attend_then_step": case.key_width, "step_then_attend": 0, "input_feeding": HIDDEN}
+        beside_token = {"attend_then_step": case.context_width, "step_then_attend": 0, "input_feeding": HIDDEN}
         self.rnn = make_rnn(case, beside_token[case.decoder] + EMBED, bidirectional=False)
         self.readout = READOUTS[case.readout](case)
         self.dense = nn.Linear(self.readout.width, len(TARGET_VOCABULARY))
         if case.tied:
             self.dense.weight = self.embedding.weight  # one parameter, which named_parameters() names but once
         if case.decoder != "attend_then_step":
-            self.combine = nn.Linear(case.key_width + HIDDEN, HIDDEN, bias=False)
+            self.combine = nn.Linear(case.context_width + HIDDEN, HIDDEN, bias=False)
         if case.bidirectional:
             self.bridge = nn.ModuleDict({part: self.make_bridge(case) for part in case.state_parts})
 
@@ -439,6 +506,7 @@ class Decoder(nn.Module):
         -> logits [batch, max_length, vocabulary], attention [batch, max_length (target), max_length (source)]
         """
         attend_to_source = lambda query: self.attention(query, encoder_outputs, encoder_outputs, source_lengths)
+        self.attention.covered, self.attention.heads = None, []  # of those that remember
         state = self.initial_state(encoder_outputs, final, source_lengths)
         output = encoder_outputs.new_zeros(len(inputs), 1, HIDDEN)  # a_0, if it is fed
         logits, attention = [], []
@@ -513,12 +581,22 @@ def maxout_lead(model, batch):
     return (valid[:, 0::2] - valid[:, 1::2]).abs().min().item()
 
 
+def window_lead(model, batch):
+    """By how much, at least, a key is inside or outside of a local window; infinite where there is none."""
+    if not isinstance(model.decoder.attention, LocalAttention):
+        return torch.inf
+    model.decoder.attention.lead = torch.inf
+    with torch.no_grad():
+        model(batch)
+    return model.decoder.attention.lead
+
+
 def train(model, batch):
-    """Five steps on the same batch, in place. Returns of each the norm before clipping, and the maxout's lead."""
+    """Five steps on the same batch, in place. Returns of each the norm before clipping, and the smaller lead."""
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE, betas=(0.9, 0.999), eps=1e-8)
     norms, leads = [], []
     for _ in range(STEPS):
-        leads.append(maxout_lead(model, batch))
+        leads.append(min(maxout_lead(model, batch), window_lead(model, batch)))
         optimizer.zero_grad()
         loss_of(model(batch)[1], batch).backward()
         norms.append(clip(list(model.parameters())))
@@ -588,17 +666,47 @@ def bridge_by_hand(case, w, finals, keys):
     return states
 
 
-def attend_by_hand(case, w, query, keys):
-    """query [hidden], keys [valid source steps, key_width] -> weights [valid source steps]"""
+def attend_by_hand(case, w, query, keys, earlier):
+    """query [hidden], keys [valid source steps, key_width], earlier: the weights of all steps before
+    -> context [context_width], weights [valid source steps]
+    """
     a = under(w, "decoder.attention.")
+    if case.score.startswith("multi_head"):
+        return attend_with_heads_by_hand(a, query, keys)
+    if case.score.startswith("local"):
+        p = len(keys) * sigmoid(a["v_p.weight"][0] @ np.tanh(a["W_p.weight"] @ query))
+        near = [i for i in range(len(keys)) if abs(i - p) <= REACH]
+        exp = {i: np.exp(query @ a["W.weight"] @ keys[i]) for i in near}
+        weights = np.zeros(len(keys))
+        for i in near:
+            weights[i] = exp[i] / sum(exp.values()) * np.exp(-((i - p) ** 2) / (2 * (REACH / 2) ** 2))
+        return weights @ keys, weights
     score = {
-        "additive": lambda key: a["w_v.weight"][0] @ np.tanh(a["W_q.weight"] @ query + a["W_k.weight"] @ key),
-        "scaled_dot": lambda key: query @ key / np.sqrt(HIDDEN),
-        "dot": lambda key: query @ key,
-        "general": lambda key: query @ a["W.weight"] @ key,
+        "additive": lambda key, m: a["w_v.weight"][0] @ np.tanh(a["W_q.weight"] @ query + a["W_k.weight"] @ key),
+        "scaled_dot": lambda key, m: query @ key / np.sqrt(HIDDEN),
+        "dot": lambda key, m: query @ key,
+        "general": lambda key, m: query @ a["W.weight"] @ key,
+        "coverage(additive)": lambda key, m: a["w_v.weight"][0] @ np.tanh(
+            a["W_q.weight"] @ query + a["W_k.weight"] @ key + m * a["w_m.weight"][:, 0]
+        ),
     }[case.score]
-    exp = np.exp([score(key) for key in keys])
-    return exp / exp.sum()
+    exp = np.exp([score(key, m) for key, m in zip(keys, sum(earlier, np.zeros(len(keys))))])
+    return exp / exp.sum() @ keys, exp / exp.sum()
+
+
+def attend_with_heads_by_hand(a, query, keys):
+    """Head after head. -> context [hidden], the mean of the heads' weights [valid source steps]"""
+    packed = "in_proj_weight" in a
+    W_q, W_k, W_v = np.split(a["in_proj_weight"], 3) if packed else (a[f"{n}_proj_weight"] for n in "qkv")
+    b_q, b_k, b_v = np.split(a["in_proj_bias"], 3)
+    width, contexts, weights = HIDDEN // HEADS, [], []
+    for head in range(HEADS):
+        rows = slice(head * width, (head + 1) * width)
+        q = (W_q @ query + b_q)[rows]
+        exp = np.exp([q @ (W_k @ key + b_k)[rows] / np.sqrt(width) for key in keys])
+        weights.append(exp / exp.sum())
+        contexts.append(sum(weight * (W_v @ key + b_v)[rows] for weight, key in zip(weights[-1], keys)))
+    return a["out_proj.weight"] @ np.concatenate(contexts) + a["out_proj.bias"], sum(weights) / HEADS
 
 
 def readout_by_hand(case, w, before, output, context, y):
@@ -634,13 +742,11 @@ def translate_by_hand(case, w, source, source_length, target):
     for previous in [BOS, *target[:-1]]:
         y, before = w["decoder.embedding.weight"][previous], states[-1][0]
         if case.decoder == "attend_then_step":
-            weights = attend_by_hand(case, w, before, keys)
-            context = weights @ keys
+            context, weights = attend_by_hand(case, w, before, keys, attention)
             output = step_all_layers(np.concatenate([context, y]))
         else:
             s = step_all_layers(y if case.decoder == "step_then_attend" else np.concatenate([a, y]))
-            weights = attend_by_hand(case, w, s, keys)
-            context = weights @ keys
+            context, weights = attend_by_hand(case, w, s, keys, attention)
             output = a = np.tanh(w["decoder.combine.weight"] @ np.concatenate([context, s]))
         logits.append(dense @ readout_by_hand(case, w, before, output, context, y) + w["decoder.dense.bias"])
         attention.append(weights)
@@ -709,7 +815,11 @@ def record_pass(model, batch):
     outputs, logits, attention = model(batch)
     loss = loss_of(logits, batch)
     loss.backward()
-    return {
+    heads = {}
+    if model.decoder.attention.heads:  # [batch, heads, max_length (target), max_length (source)]
+        valid = is_valid(batch.target_lengths)[:, None, :, None]
+        heads = {"heads": numpy_of(torch.cat(model.decoder.attention.heads, dim=2).masked_fill(~valid, 0))}
+    return heads | {
         "source.tokens": int32(batch.source),
         "source.lengths": int32(batch.source_lengths),
         "target.tokens": int32(batch.target),
@@ -740,7 +850,7 @@ def is_telling(expected):
         and np.ptp(attention, axis=1).max() > 0.02  # not a mean over the positions,
         and np.ptp(attention, axis=0).max() > 0.005  # and not the same at every step
         and min(gradient.max() for gradient in gradients) > 1e-4
-        and every[every > 0].min() > 2e-7
+        and every[every > 1e-15].min() > 2e-7  # less is 0 but for rounding, as that of a bias that softmax does not see
         and all(gradient.all() for gradient in under(expected, "gradient.decoder.readout.").values())
     )
 
@@ -759,7 +869,7 @@ def record(case):
         norms, leads = train(model, batch)
         if min(abs(norm - THETA) for norm in norms) < 0.01:  # whether to clip must not hang on the last bit,
             continue
-        if min(leads) < 0.01:  # nor where a maxout's gradient goes
+        if min(leads) < 0.01:  # nor where a maxout's gradient goes, nor what a window holds
             continue
         expected |= named("after_five.", model.named_parameters())
         check_by_hand(case, weights, expected)

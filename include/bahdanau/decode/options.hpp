@@ -56,6 +56,7 @@ struct Greedy {
   // Called with each token; `false` ends the translation there. Of several sentences at once only with one
   // thread, so that nobody has to think of two calls at a time.
   std::function<bool(const StreamedToken&)> on_token = {};
+  bool heads = false;  // `Translation::heads` too, of scores with several heads
 };
 
 /// Draws each token by its probability. The draws follow from the seed, the number of the sentence in its
@@ -69,6 +70,7 @@ struct Sample {
   std::size_t threads = 0;
   Limits limits = {};
   ThreadPool* pool = nullptr;
+  bool heads = false;
 };
 
 /// Keeps the `width` best hypotheses at every step.
@@ -81,6 +83,7 @@ struct Beam {
   std::size_t threads = 0;
   Limits limits = {};
   ThreadPool* pool = nullptr;
+  bool heads = false;
 };
 
 }  // namespace bahdanau

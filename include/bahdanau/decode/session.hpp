@@ -30,6 +30,7 @@ class DecodingSession {
   using Scalar = typename Architecture::Scalar;
   using State = typename Architecture::DecoderNetwork::template State<B>;
   static constexpr bool attends_first = Architecture::Decoder::attends_before_step;
+  static constexpr std::size_t heads = heads_of<typename Architecture::Score>();
 
   /// The model must outlive it.
   explicit DecodingSession(const FrozenModel<Architecture>& model)
@@ -65,6 +66,10 @@ class DecodingSession {
     loop_.emplace(tape_);
   }
 
+  /// Whether steps bring the attention of each head to the host too, where there are several.
+  void fetch_heads(bool wanted) { heads_wanted_ = wanted && heads > 1; }
+  bool fetches_heads() const { return heads_wanted_; }
+
   /// How many keys a sentence has; as a rule as many as tokens, but that is up to the encoder.
   std::size_t keys(std::size_t sentence) const {
     return static_cast<std::size_t>(encoding_.length[sentence]);
@@ -97,7 +102,7 @@ class DecodingSession {
       state_.each_pair([&](Variable<B>& v) { v = gather_pairs(v, pairs.after, pairs_after_.size()); });
     }
     count_ = count;
-    fetch(tape, stepped.features, stepped.attention);
+    fetch(tape, stepped.features, stepped.attention, heads_wanted_ ? stepped.heads : Variable<B>{});
     offsets_.assign(1, 0);
     for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
     length_of_row_.clear();
@@ -121,11 +126,21 @@ class DecodingSession {
   std::size_t bytes() const { return tape_.bytes() + products_.bytes(); }
   /// The attention of the last step in a row.
   std::span<const Scalar> attention(std::size_t row) const {
-    const std::size_t query = attends_first ? static_cast<std::size_t>(state_of_row_[row]) : row;
+    const std::size_t query = query_of(row);
     return {weights_ + offsets_[query], offsets_[query + 1] - offsets_[query]};
+  }
+  /// The same of all heads, one after the other; none where they are not fetched.
+  std::span<const Scalar> head_attention(std::size_t row) const {
+    if (!heads_wanted_) return {};
+    const std::size_t query = query_of(row), keys = offsets_[query + 1] - offsets_[query];
+    return {weights_ + offsets_.back() + offsets_[query] * heads, keys * heads};
   }
 
  private:
+  std::size_t query_of(std::size_t row) const {
+    return attends_first ? static_cast<std::size_t>(state_of_row_[row]) : row;
+  }
+
   /// Which states of the step before are continued, each once, and by which rows; and what they attend to.
   void find_states(std::span<const Index> parents) {
     std::swap(sentence_of_row_, sentence_of_parent_);
@@ -185,17 +200,20 @@ class DecodingSession {
   }
 
   /// Brings the best tokens, ln p of each and the attention to the host, in one copy: scalars in which the
-  /// tokens' numbers lie last, as they are.
-  void fetch(Tape<B>& tape, const Variable<B>& outputs, const Variable<B>& weights) {
+  /// tokens' numbers lie last, as they are. Attention of each head, where it is given, lies behind that of
+  /// all.
+  void fetch(Tape<B>& tape, const Variable<B>& outputs, const Variable<B>& weights,
+             const Variable<B>& of_heads) {
     const auto& decoder = architecture().decoder_network();
     const std::size_t rows = outputs.rows(), vocabulary = architecture().vocabularies().target.size();
     const bool all = count_ == 0;
     const std::size_t best = rows * (all ? 1 : count_), logits = all ? rows * vocabulary : 0;
+    const std::size_t attended = weights.size() + (of_heads.tape != nullptr ? of_heads.size() : 0);
     const std::size_t size =
-        logits + best + weights.size() + (best * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
+        logits + best + attended + (best * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
     Scalar* packed = tape.constant({size}).value;
     Scalar *log_probs = packed + logits, *attention = log_probs + best;
-    auto* ids = reinterpret_cast<Index*>(attention + weights.size());
+    auto* ids = reinterpret_cast<Index*>(attention + attended);
     if (all) {
       const Variable<B> each = decoder.logits(outputs);
       B::copy(each.value, logits, packed);
@@ -204,11 +222,12 @@ class DecodingSession {
       decoder.best(outputs, count_, log_probs, ids);
     }
     B::copy(weights.value, weights.size(), attention);
+    if (of_heads.tape != nullptr) B::copy(of_heads.value, of_heads.size(), attention + weights.size());
     fetched_.resize(size);
     B::download(packed, size, fetched_.data());
     weights_ = fetched_.data() + logits + best;
     next_.resize(best);
-    std::memcpy(next_.data(), weights_ + weights.size(), best * sizeof(Index));
+    std::memcpy(next_.data(), weights_ + attended, best * sizeof(Index));
     if (!all) return;
     for (std::size_t r = 0; r < rows; ++r) {
       // ln p = logit - ln Σ e^logit, of which that of the best one is there
@@ -226,6 +245,7 @@ class DecodingSession {
   std::optional<OpenLoop<B>> loop_;
   bool branching_ = false;
   bool started_ = false;
+  bool heads_wanted_ = false;
   Encoding<C, B> encoding_;
   Memory<B> memory_;
   State state_;

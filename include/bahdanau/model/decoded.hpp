@@ -19,20 +19,30 @@ struct Decoded {
   Array<Scalar, 3> logits;     // [sentences, target steps, vocabulary]
   Array<Scalar, 3> attention;  // [sentences, target steps, source steps], or keys where those are others
   std::vector<Index> keys;     // how many of them are a sentence's; its tokens, as a rule
+  // [sentences, heads, target steps, source steps]: of a score with several heads, of which attention is the
+  // mean, each one's; else of size 0
+  Array<Scalar, 4> heads = {};
 };
 
 namespace detail {
 
-/// Weights [pairs], query after query, each to where `place(query)` says.
+/// Weights of each head [pairs, heads], query after query and of each head after head, each to where
+/// `place(query, head)` says.
 template <Backend B, class Place>
-void scatter_weights(const Variable<B>& weights, std::span<const Index> length, Place place) {
+void scatter_heads(const Variable<B>& weights, std::size_t heads, std::span<const Index> length,
+                   Place place) {
   std::vector<typename B::Scalar> host(weights.size());
   B::download(weights.value, host.size(), host.data());
   auto from = host.begin();
-  for (std::size_t query = 0; from != host.end(); ++query) {
-    std::copy_n(from, length[query], place(query));
-    from += length[query];
-  }
+  for (std::size_t query = 0; from != host.end(); ++query)
+    for (std::size_t head = 0; head < heads; ++head, from += length[query])
+      std::copy_n(from, length[query], place(query, head));
+}
+
+/// The same for weights [pairs], each to where `place(query)` says.
+template <Backend B, class Place>
+void scatter_weights(const Variable<B>& weights, std::span<const Index> length, Place place) {
+  scatter_heads(weights, 1, length, [&](std::size_t query, std::size_t) { return place(query); });
 }
 
 /// What goes from step to step, copied so that it outlives the tape.
@@ -75,6 +85,15 @@ Decoded<typename B::Scalar> decode_rows(Tape<B>& tape, const Network& network, s
   auto result =
       Decoded<Scalar>{Array<Scalar, 3>::from_shape({rows.count, width, vocabulary}),
                       Array<Scalar, 3>::from_shape({rows.count, width, source.steps}), source.length};
+  if (const std::size_t heads = pass.heads.empty() ? 0 : pass.heads[0].cols(); heads > 0) {
+    result.heads = Array<Scalar, 4>::from_shape({rows.count, heads, width, source.steps});
+    std::fill(result.heads.begin(), result.heads.end(), Scalar(0));
+    for (std::size_t t = 0; t < pass.packing.steps(); ++t)
+      scatter_heads(pass.heads[t], heads, pass.length, [&](std::size_t query, std::size_t head) {
+        const auto sentence = static_cast<std::size_t>(pass.packing.order()[query]);
+        return result.heads.data() + ((sentence * heads + head) * width + t) * source.steps;
+      });
+  }
   std::fill(result.logits.begin(), result.logits.end(), Scalar(0));
   std::fill(result.attention.begin(), result.attention.end(), Scalar(0));
   const Array<Scalar, 2> logits = value<2>(network.logits(pass.features));

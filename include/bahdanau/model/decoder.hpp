@@ -120,7 +120,10 @@ class DecoderStep {
     };
     require("contexts ", attended.context, {query.rows(), context_});
     require("weights ", attended.weights, {spans_->pairs});
+    if constexpr (detail::heads_of<S>() > 1)
+      require("weights of each head ", attended.heads, {spans_->pairs, detail::heads_of<S>()});
     attention_ = attended.weights;
+    heads_ = attended.heads;
     if (continued_.state == nullptr) return attended.context;
     share_state_(state_, continued_);
     return share_rows(attended.context, continued_.state, continued_.rows);
@@ -133,6 +136,8 @@ class DecoderStep {
 
   /// The weights [pairs] of the last `attend`; its tape is null where there was none.
   const Variable<B>& attention() const { return attention_; }
+  /// The same of each head [pairs, heads], of scores with several; see Attended.
+  const Variable<B>& heads() const { return heads_; }
 
  private:
   const typename S::Weights* weights_;
@@ -145,7 +150,7 @@ class DecoderStep {
   Continued continued_;
   void* state_;
   void (*share_state_)(void*, const Continued&);
-  Variable<B> attention_;
+  Variable<B> attention_, heads_;
 };
 
 /// What a step gives to the readout, all [rows, any].

@@ -34,6 +34,7 @@ struct DecoderPass {
   Packing packing;
   Variable<B> features;              // [target tokens, width]: what the output layer reads
   std::vector<Variable<B>> weights;  // attention of each step [pairs of the rows that run]
+  std::vector<Variable<B>> heads;    // the same of each head, of scores with several; see Attended
   // Where the tape does not record, what has gone from step to step after each row's last token: [rows, any],
   // and [pairs].
   std::vector<Variable<B>> ended_rows, ended_pairs;
@@ -84,6 +85,7 @@ class DecoderNetwork {
   template <Backend B>
   struct Stepped {
     Variable<B> features, attention;  // attention [pairs] of the queries
+    Variable<B> heads;                // of each head, of scores with several; see Attended
   };
   template <Backend B>
   Stepped<B> step(const Memory<B>& memory, const SpanView<B>& spans, const TokenInput<B>& tokens,
@@ -94,7 +96,7 @@ class DecoderNetwork {
     require_rows(out, step.attention(), state, tokens.rows());
     Features<B> features{out.output, out.before, out.context, {}};
     if constexpr (R::reads.token) features.token = tokens.embedding();
-    return {R::features(readout_, features), step.attention()};
+    return {R::features(readout_, features), step.attention(), step.heads()};
   }
 
   /// The previous tokens; see TokenInput.
@@ -150,7 +152,8 @@ class DecoderNetwork {
     const Index* names = pass.token_names;
     State<B>& state = pass.state;
     const Variable<B> known = network_.known(pass.read);
-    for (auto* list : {&pass.weights, &pass.outputs, &pass.contexts, &pass.before}) list->clear();
+    for (auto* list : {&pass.weights, &pass.heads, &pass.outputs, &pass.contexts, &pass.before})
+      list->clear();
     pass.pairs.clear();
     pass.pair_states.clear();
     for (const std::size_t running : packing.counts()) pass.pairs.push_back(pass.spans.prefix(running).pairs);
@@ -173,6 +176,7 @@ class DecoderNetwork {
         v = after;
       });
       pass.weights.push_back(step.attention());
+      if constexpr (heads_of<S>() > 1) pass.heads.push_back(step.heads());
       pass.outputs.push_back(out.output);
       if constexpr (R::reads.context) pass.contexts.push_back(out.context);
       if constexpr (R::reads.before) pass.before.push_back(out.before);

@@ -59,9 +59,10 @@ struct Member {
 };
 
 // Each in a file of its own, so that they compile side by side.
-std::vector<Member> d2l_members();
-std::vector<Member> luong_members();
-std::vector<Member> rnnsearch_members();
+std::vector<Member> gru_members();
+std::vector<Member> lstm_members();
+std::vector<Member> gru_reset_before_members();
+std::vector<Member> score_members();
 
 /// The outcome that an earlier run has left for these settings; throws where there is none.
 Outcome read_outcome(const std::filesystem::path& path, const std::string& settings);

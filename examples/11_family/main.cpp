@@ -78,7 +78,7 @@ Arguments read_arguments(int count, char** words) {
 
 std::vector<Member> members(const std::string& only) {
   std::vector<Member> found;
-  for (const auto group : {d2l_members, rnnsearch_members, luong_members})
+  for (const auto group : {gru_members, gru_reset_before_members, lstm_members, score_members})
     for (const Member& member : group())
       if (only.empty() || ("," + only + ",").find("," + std::string(member.name) + ",") != only.npos)
         found.push_back(member);

@@ -27,9 +27,6 @@ bd::Translation translation(const PlotOptions& options) {
   check_sentence("--source", options.source);
   if (!options.target.empty()) check_sentence("--target", options.target);
   const auto model = load_any_model(options.model);
-  if (!model->policies().attends())
-    bd::fail("plot", "a model that attends", options.model.string() + ", whose decoder does not",
-             "score and translate need no attention");
   check_length(*model, options.source, "--source");
   bd::Translation result;
   if (options.target.empty()) {

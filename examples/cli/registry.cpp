@@ -35,9 +35,13 @@ const Combinations& compiled_in() {
     for (const auto group : {
              d2l_gru,
 #ifndef BAHDANAU_CLI_GRU_ALONE
+             gru_general,
+             gru_heads,
              d2l_lstm,
-             luong,
+             lstm_general,
+             lstm_heads,
              rnnsearch,
+             luong,
 #endif
          })
       for (const Combination& one : group()) joined.push_back(one);

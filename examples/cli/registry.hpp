@@ -27,9 +27,13 @@ using Combinations = std::vector<Combination>;
 // Each in the file models_<name>.cpp.
 Combinations d2l_gru();
 #ifndef BAHDANAU_CLI_GRU_ALONE  // a tenth of the time to compile, for a quick run of the tests
+Combinations gru_general();
+Combinations gru_heads();
 Combinations d2l_lstm();
-Combinations luong();
+Combinations lstm_general();
+Combinations lstm_heads();
 Combinations rnnsearch();
+Combinations luong();
 #endif
 
 /// All of them, d2l's first.

@@ -125,7 +125,7 @@ void draw(const fs::path& folder, const bd::TrainingReport& report, const AnyMod
     bd::plot::curve(folder / "loss.svg", curves, {.title = "Training", .y_label = "nats per token"});
     wrote(folder / "loss.svg");
   }
-  if (!model.policies().attends()) return;
+  if (!model.policies().attends()) return say("no pictures of attention: the model has none");
   std::size_t number = 0;
   const std::vector<std::string> sources = first_sources(sentences, model, 4);
   for (const auto& found : model.translate(sources, bd::Greedy{})) {

@@ -1,11 +1,11 @@
-// Luong, Pham and Manning's: the query is the state after the step, and what was attended to is fed back.
+// Models with the cell `Lstm`: that of Luong, Pham and Manning, whose query is the state after the step.
 #include <bahdanau/models/luong.hpp>
 
 #include "train.hpp"
 
 namespace family {
 
-std::vector<Member> luong_members() {
+std::vector<Member> lstm_members() {
   return {member<bd::models::Luong<bd::Xtensor<float>>>("luong", "lstm, general, input_feeding")};
 }
 

@@ -32,11 +32,15 @@
 #include <bahdanau/model/attention.hpp>
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>
+#include <bahdanau/model/conditional.hpp>
+#include <bahdanau/model/convolutional.hpp>
 #include <bahdanau/model/hidden_readouts.hpp>
 #include <bahdanau/model/step_then_attend.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/models/d2l.hpp>
+#include <bahdanau/models/gehring.hpp>
 #include <bahdanau/models/luong.hpp>
+#include <bahdanau/models/nematus.hpp>
 #include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>

@@ -56,11 +56,12 @@ class Case:
     bidirectional: bool
     layers: int
     final_state: str  # valid, padded
-    decoder: str = "attend_then_step"  # or step_then_attend, input_feeding
+    decoder: str = "attend_then_step"  # or step_then_attend, input_feeding, conditional
     readout: str = "linear"  # or concat, tanh, deep(3), deep(3,after)
     bridge: str = "both"  # or backward, mean
     tied: bool = False
     title: str = ""  # of a member of the family, instead of a list of its policies
+    convolutional: tuple = ()  # layers and width of a convolutional encoder, instead of a recurrent one
 
     @property
     def name(self):
@@ -87,13 +88,15 @@ class Case:
             "dropout": 0.0, "encoder": "bidirectional" if self.bidirectional else "unidirectional",
             "final_state": self.final_state,
         }
+        if self.convolutional:
+            sizes["encoder"] = "convolutional({},{})".format(*self.convolutional)
         # What a file of 0.1 could not say is absent where it is as in 0.1.
         usual = {field.name: field.default for field in dataclasses.fields(Case)}
         later = {name: getattr(self, name) for name in ["decoder", "readout", "bridge", "tied"]}
         return sizes | {name: value for name, value in later.items() if value != usual[name]}
 
 
-# Five members of the family, chosen so that each policy that d2l's model does not have is in at least one of them.
+# Members of the family, chosen so that each policy that d2l's model does not have is in at least one of them.
 FAMILY = {
     "rnnsearch": dict(  # Bahdanau, Cho, Bengio 2015
         cell="gru_reset_before", score="additive", bidirectional=True, bridge="backward", readout=f"deep({DEEP})"
@@ -111,6 +114,15 @@ FAMILY = {
     "multi_head": dict(cell="gru", score=f"multi_head(scaled_dot,{HEADS})", bidirectional=False),
     "multi_head_bi": dict(
         cell="lstm", score=f"multi_head(scaled_dot,{HEADS})", bidirectional=True, readout="concat"
+    ),
+    "nematus": dict(  # Sennrich et al. 2017
+        cell="gru", score="additive", bidirectional=True, bridge="mean", decoder="conditional", readout="tanh", tied=True
+    ),
+    "gehring": dict(  # Gehring et al. 2016
+        cell="lstm", score="general", bidirectional=False, bridge="mean", convolutional=(2, 3)
+    ),
+    "conditional": dict(
+        cell="lstm", score="scaled_dot", bidirectional=False, decoder="conditional", readout="concat"
     ),
 }
 
@@ -168,7 +180,8 @@ def random_batch(rng):
 # Standard deviations: large enough that attention differs from a mean and three layers down a gradient is still felt,
 # small enough that no gate saturates. The dense layer's decides whether the gradient's norm is above or below theta.
 SCALES = {
-    "embedding": 1.0, "rnn": 0.9, "attention": 1.5, "bridge": 0.7, "combine": 0.9, "readout": 0.7, "dense": 0.4
+    "embedding": 1.0, "rnn": 0.9, "attention": 1.5, "bridge": 0.7, "combine": 0.9, "readout": 0.7, "dense": 0.4,
+    "rnn2": 0.9, "position": 0.5, "project": 0.3, "keys": 0.25, "values": 0.25,
 }
 
 
@@ -390,6 +403,31 @@ class Encoder(nn.Module):
         return outputs, (state if self.case.cell == "lstm" else (state,))
 
 
+class ConvolutionalEncoder(nn.Module):
+    POSITIONS = 1024
+
+    def __init__(self, case):
+        super().__init__()
+        layers, width = case.convolutional
+        stack = lambda: nn.ModuleList(nn.Conv1d(HIDDEN, HIDDEN, width, padding=width // 2) for _ in range(layers))
+        self.embedding = nn.Embedding(len(SOURCE_VOCABULARY), EMBED)
+        self.position = nn.Embedding(self.POSITIONS, EMBED)
+        self.project = nn.Linear(EMBED, HIDDEN)
+        self.keys, self.values = stack(), stack()
+
+    def convolve(self, stack, x, valid):
+        """x [batch, max_length, hidden], which is 0 beyond a sentence's end before each convolution"""
+        for conv in stack:
+            x = torch.tanh(conv(x.masked_fill(~valid, 0).transpose(1, 2)).transpose(1, 2) + x)
+        return x
+
+    def forward(self, tokens, lengths):
+        """-> keys [batch, max_length, hidden], (values,) like them, in place of final states"""
+        positions = torch.arange(tokens.shape[1]).clamp(max=self.POSITIONS - 1)
+        x, valid = self.project(self.embedding(tokens) + self.position(positions)), is_valid(lengths)[:, :, None]
+        return self.convolve(self.keys, x, valid), (self.convolve(self.values, x, valid),)
+
+
 # What the dense layer reads: forward(before, output, context, y), with the top layer's h before the step, what the
 # decoder gives after it (its top layer's h, or a), the context, and the previous token's embedding. [batch, 1, each]
 
@@ -460,37 +498,39 @@ class Decoder(nn.Module):
         self.case = case
         self.attention = ATTENTIONS[case.score](case)
         self.embedding = nn.Embedding(len(TARGET_VOCABULARY), EMBED)
-        beside_token = {"attend_then_step": case.context_width, "step_then_attend": 0, "input_feeding": HIDDEN}
-        self.rnn = make_rnn(case, beside_token[case.decoder] + EMBED, bidirectional=False)
+        beside_token = {"attend_then_step": case.context_width, "input_feeding": HIDDEN}
+        self.rnn = make_rnn(case, beside_token.get(case.decoder, 0) + EMBED, bidirectional=False)
+        if case.decoder == "conditional":
+            self.rnn2 = make_rnn(dataclasses.replace(case, layers=1), case.context_width, bidirectional=False)
         self.readout = READOUTS[case.readout](case)
         self.dense = nn.Linear(self.readout.width, len(TARGET_VOCABULARY))
         if case.tied:
             self.dense.weight = self.embedding.weight  # one parameter, which named_parameters() names but once
-        if case.decoder != "attend_then_step":
+        if case.decoder in ["step_then_attend", "input_feeding"]:
             self.combine = nn.Linear(case.context_width + HIDDEN, HIDDEN, bias=False)
-        if case.bidirectional:
+        if case.bidirectional or case.convolutional:
             self.bridge = nn.ModuleDict({part: self.make_bridge(case) for part in case.state_parts})
 
     @staticmethod
     def make_bridge(case):
-        inputs = HIDDEN if case.bridge == "backward" else 2 * HIDDEN
+        inputs = case.key_width if case.bridge != "backward" else HIDDEN
         return nn.ModuleList(nn.Linear(inputs, HIDDEN) for _ in range(case.layers))
 
-    def bridge_inputs(self, states, encoder_outputs, source_lengths):
+    def bridge_inputs(self, states, values, source_lengths):
         """What each layer's part of the first state is made from. Per layer [batch, hidden or 2 * hidden]"""
-        if self.case.bridge == "mean":  # of the keys below the valid length
-            keys = encoder_outputs.masked_fill(~is_valid(source_lengths)[:, :, None], 0)
-            return [keys.sum(dim=1) / source_lengths[:, None]] * self.case.layers
+        if self.case.bridge == "mean":  # of the values below the valid length
+            values = values.masked_fill(~is_valid(source_lengths)[:, :, None], 0)
+            return [values.sum(dim=1) / source_lengths[:, None]] * self.case.layers
         forward, backward = states[0::2], states[1::2]  # [2 * layers, batch, hidden]: l0 forward, l0 backward, l1 ...
         return backward if self.case.bridge == "backward" else torch.cat([forward, backward], dim=-1)
 
-    def initial_state(self, encoder_outputs, final, source_lengths):
+    def initial_state(self, values, final, source_lengths):
         """The encoder's final state, two directions folded into one. -> (h,) or (h, c), each [layers, batch, hidden]"""
-        if not self.case.bidirectional:
+        if not self.case.bidirectional and not self.case.convolutional:
             return final
         folded = []
-        for part, states in zip(self.case.state_parts, final):
-            inputs = self.bridge_inputs(states, encoder_outputs, source_lengths)
+        for part, states in itertools.zip_longest(self.case.state_parts, final):
+            inputs = self.bridge_inputs(states, values, source_lengths)
             linear = torch.stack([layer(x) for layer, x in zip(self.bridge[part], inputs)])
             folded.append(torch.tanh(linear) if part == "h" else linear)  # a cell state is not bounded by 1
         return tuple(folded)
@@ -500,14 +540,37 @@ class Decoder(nn.Module):
         output, state = self.rnn(x, state if self.case.cell == "lstm" else state[0])
         return output, (state if self.case.cell == "lstm" else (state,))
 
+    def step_layer(self, rnn, layer, x, state):
+        """One layer of an nn.GRU or nn.LSTM, as PyTorch's cell. x [batch, input], state (h,) or (h, c) -> the same"""
+        names = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"]
+        weights = [getattr(rnn, f"{name}_l{layer}") for name in names]
+        if self.case.cell == "lstm":
+            return torch.lstm_cell(x, state, *weights)
+        return (torch.gru_cell(x, state[0], *weights),)
+
+    def step_conditional(self, y, state, attend_to_source):
+        """s' = Cell1(y, s), c with query s', s = Cell2(c, s') of layer 0, and the others on top
+
+        y [batch, 1, embed] -> the top layer's h [batch, 1, hidden], the state of all layers, context, weights
+        """
+        states = list(zip(*state))  # per layer (h,) or (h, c)
+        between = self.step_layer(self.rnn, 0, y[:, 0], states[0])
+        context, weights = attend_to_source(between[0][:, None, :])
+        states[0] = self.step_layer(self.rnn2, 0, context[:, 0], between)
+        for l in range(1, self.case.layers):
+            states[l] = self.step_layer(self.rnn, l, states[l - 1][0], states[l])
+        state = tuple(torch.stack(parts) for parts in zip(*states))
+        return states[-1][0][:, None, :], state, context, weights
+
     def forward(self, inputs, encoder_outputs, final, source_lengths):
         """One pass over inputs [batch, max_length], the true previous tokens.
 
         -> logits [batch, max_length, vocabulary], attention [batch, max_length (target), max_length (source)]
         """
-        attend_to_source = lambda query: self.attention(query, encoder_outputs, encoder_outputs, source_lengths)
+        values = final[0] if self.case.convolutional else encoder_outputs
+        attend_to_source = lambda query: self.attention(query, encoder_outputs, values, source_lengths)
         self.attention.covered, self.attention.heads = None, []  # of those that remember
-        state = self.initial_state(encoder_outputs, final, source_lengths)
+        state = self.initial_state(values, final, source_lengths)
         output = encoder_outputs.new_zeros(len(inputs), 1, HIDDEN)  # a_0, if it is fed
         logits, attention = [], []
         for token in inputs.T:  # [batch]
@@ -516,6 +579,8 @@ class Decoder(nn.Module):
             if self.case.decoder == "attend_then_step":
                 context, weights = attend_to_source(before)
                 output, state = self.step_cells(torch.cat([context, y], dim=-1), state)
+            elif self.case.decoder == "conditional":
+                output, state, context, weights = self.step_conditional(y, state, attend_to_source)
             else:
                 fed = [output] if self.case.decoder == "input_feeding" else []
                 query, state = self.step_cells(torch.cat([*fed, y], dim=-1), state)
@@ -529,7 +594,7 @@ class Decoder(nn.Module):
 class EncoderDecoder(nn.Module):
     def __init__(self, case):
         super().__init__()
-        self.encoder = Encoder(case)
+        self.encoder = ConvolutionalEncoder(case) if case.convolutional else Encoder(case)
         self.decoder = Decoder(case)
 
     def forward(self, batch):
@@ -650,9 +715,29 @@ def encode_by_hand(case, w, tokens):
     return np.array(row), finals
 
 
+def convolve_by_hand(case, w, tokens):
+    """-> keys and values, each [steps, hidden]"""
+    e, (layers, width) = under(w, "encoder."), case.convolutional
+    word_and_position = e["embedding.weight"][tokens] + e["position.weight"][: len(tokens)]
+    x = word_and_position @ e["project.weight"].T + e["project.bias"]
+    stacks = []
+    for stack in ["keys", "values"]:
+        row = x
+        for l in range(layers):
+            beyond = np.zeros((width // 2, HIDDEN))
+            padded = np.concatenate([beyond, row, beyond])
+            weight, bias = e[f"{stack}.{l}.weight"], e[f"{stack}.{l}.bias"]  # [out, in, width], [out]
+            conv = [sum(weight[:, :, k] @ padded[t + k] for k in range(width)) + bias for t in range(len(row))]
+            row = np.tanh(np.array(conv) + row)
+        stacks.append(row)
+    return stacks
+
+
 def bridge_by_hand(case, w, finals, keys):
     """-> the decoder's first state: per layer (h,) or (h, c)"""
-    if not case.bidirectional:
+    if case.convolutional:  # whose finals are values, and whose states come from their mean
+        finals, keys = [((), ())] * case.layers, finals
+    elif not case.bidirectional:
         return [here[0] for here in finals]
     states, bridge = [], under(w, "decoder.bridge.")
     for l, (forward, backward) in enumerate(finals):
@@ -666,13 +751,13 @@ def bridge_by_hand(case, w, finals, keys):
     return states
 
 
-def attend_by_hand(case, w, query, keys, earlier):
-    """query [hidden], keys [valid source steps, key_width], earlier: the weights of all steps before
+def attend_by_hand(case, w, query, keys, values, earlier):
+    """query [hidden], keys and values [valid source steps, key_width], earlier: the weights of all steps before
     -> context [context_width], weights [valid source steps]
     """
     a = under(w, "decoder.attention.")
     if case.score.startswith("multi_head"):
-        return attend_with_heads_by_hand(a, query, keys)
+        return attend_with_heads_by_hand(a, query, keys, values)
     if case.score.startswith("local"):
         p = len(keys) * sigmoid(a["v_p.weight"][0] @ np.tanh(a["W_p.weight"] @ query))
         near = [i for i in range(len(keys)) if abs(i - p) <= REACH]
@@ -680,7 +765,7 @@ def attend_by_hand(case, w, query, keys, earlier):
         weights = np.zeros(len(keys))
         for i in near:
             weights[i] = exp[i] / sum(exp.values()) * np.exp(-((i - p) ** 2) / (2 * (REACH / 2) ** 2))
-        return weights @ keys, weights
+        return weights @ values, weights
     score = {
         "additive": lambda key, m: a["w_v.weight"][0] @ np.tanh(a["W_q.weight"] @ query + a["W_k.weight"] @ key),
         "scaled_dot": lambda key, m: query @ key / np.sqrt(HIDDEN),
@@ -691,10 +776,10 @@ def attend_by_hand(case, w, query, keys, earlier):
         ),
     }[case.score]
     exp = np.exp([score(key, m) for key, m in zip(keys, sum(earlier, np.zeros(len(keys))))])
-    return exp / exp.sum() @ keys, exp / exp.sum()
+    return exp / exp.sum() @ values, exp / exp.sum()
 
 
-def attend_with_heads_by_hand(a, query, keys):
+def attend_with_heads_by_hand(a, query, keys, values):
     """Head after head. -> context [hidden], the mean of the heads' weights [valid source steps]"""
     packed = "in_proj_weight" in a
     W_q, W_k, W_v = np.split(a["in_proj_weight"], 3) if packed else (a[f"{n}_proj_weight"] for n in "qkv")
@@ -705,7 +790,7 @@ def attend_with_heads_by_hand(a, query, keys):
         q = (W_q @ query + b_q)[rows]
         exp = np.exp([q @ (W_k @ key + b_k)[rows] / np.sqrt(width) for key in keys])
         weights.append(exp / exp.sum())
-        contexts.append(sum(weight * (W_v @ key + b_v)[rows] for weight, key in zip(weights[-1], keys)))
+        contexts.append(sum(weight * (W_v @ value + b_v)[rows] for weight, value in zip(weights[-1], values)))
     return a["out_proj.weight"] @ np.concatenate(contexts) + a["out_proj.bias"], sum(weights) / HEADS
 
 
@@ -727,13 +812,15 @@ def translate_by_hand(case, w, source, source_length, target):
     logits [valid steps, vocabulary], attention [valid steps, source_length]
     """
     # "padded" reads on through <pad>, "valid" never sees one; both attend only to valid positions.
-    outputs, finals = encode_by_hand(case, w, source if case.final_state == "padded" else source[:source_length])
+    encode = convolve_by_hand if case.convolutional else encode_by_hand
+    outputs, finals = encode(case, w, source if case.final_state == "padded" else source[:source_length])
     keys = outputs[:source_length]
+    values = finals if case.convolutional else keys
     states, rnn = bridge_by_hand(case, w, finals, keys), under(w, "decoder.rnn.")
     dense = w["decoder.embedding.weight" if case.tied else "decoder.dense.weight"]
 
-    def step_all_layers(x):
-        for l in range(case.layers):
+    def step_all_layers(x, first=0):
+        for l in range(first, case.layers):
             states[l] = step_by_hand(case.cell, rnn, f"_l{l}", x, states[l])
             x = states[l][0]
         return x
@@ -742,11 +829,16 @@ def translate_by_hand(case, w, source, source_length, target):
     for previous in [BOS, *target[:-1]]:
         y, before = w["decoder.embedding.weight"][previous], states[-1][0]
         if case.decoder == "attend_then_step":
-            context, weights = attend_by_hand(case, w, before, keys, attention)
+            context, weights = attend_by_hand(case, w, before, keys, values, attention)
             output = step_all_layers(np.concatenate([context, y]))
+        elif case.decoder == "conditional":
+            between = step_by_hand(case.cell, rnn, "_l0", y, states[0])
+            context, weights = attend_by_hand(case, w, between[0], keys, values, attention)
+            states[0] = step_by_hand(case.cell, under(w, "decoder.rnn2."), "_l0", context, between)
+            output = step_all_layers(states[0][0], first=1)
         else:
             s = step_all_layers(y if case.decoder == "step_then_attend" else np.concatenate([a, y]))
-            context, weights = attend_by_hand(case, w, s, keys, attention)
+            context, weights = attend_by_hand(case, w, s, keys, values, attention)
             output = a = np.tanh(w["decoder.combine.weight"] @ np.concatenate([context, s]))
         logits.append(dense @ readout_by_hand(case, w, before, output, context, y) + w["decoder.dense.bias"])
         attention.append(weights)

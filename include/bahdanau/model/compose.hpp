@@ -63,9 +63,14 @@ concept WidthsFit = !S::needs_equal_widths || !requires {
 template <class D, class R>
 concept ReadoutFits = !R::reads.before || D::attends_before_step;
 
+/// Whether the cell can be stepped as often as the decoder does.
+template <class D, class C>
+concept CellFits = !(
+    requires { requires D::steps_twice; } && requires { requires C::one_step_per_token; });
+
 template <class C, class S, class B, class E, class D, class R>
 concept PoliciesFit = CellOn<C, B> && ScoreOn<S, B> && EncoderOn<E, C, B> && WidthsFit<S, E> &&
-    DecoderOn<D, C, S, B> && ReadoutOn<R, B> && ReadoutFits<D, R>;
+    CellFits<D, C> && DecoderOn<D, C, S, B> && ReadoutOn<R, B> && ReadoutFits<D, R>;
 
 template <class C, class S, class B, class... Others>
 concept Composes = OneOfEach<Others...> &&
@@ -139,6 +144,14 @@ struct CheckedComposition {
       widths_fit(),
       "bahdanau: this score (ScaledDot, say) needs keys as wide as queries, but a Bidirectional encoder "
       "makes keys twice as wide; use Additive or General, or a Unidirectional encoder");
+  static consteval bool cell_fits() {
+    if constexpr (kinds) return CellFits<D, C>;
+    return true;
+  }
+  static_assert(
+      cell_fits(),
+      "bahdanau: this decoder (Conditional, say) steps a cell twice per token, and this cell says that its "
+      "steps count tokens (one_step_per_token); use AttendThenStep or InputFeeding, or another cell");
   static consteval bool decodes() {
     if constexpr (kinds) return DecoderOn<D, C, S, B>;
     return true;

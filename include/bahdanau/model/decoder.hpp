@@ -187,10 +187,11 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
 }  // namespace detail
 
 /// What happens in one step, and what goes to the next one. Models: `AttendThenStep`, `StepThenAttend`,
-/// `InputFeeding`.
+/// `InputFeeding`, `Conditional`.
 ///
 /// 1. `name` is what a model file calls it, sizes of its own included. `attends_before_step` says that its
-///    query is known before the previous token is.
+///    query is known before the previous token is. `steps_twice`, where it is there and true, says that it
+///    steps a cell twice per token, which not every cell can (`Cell`, point 6).
 /// 2. `Network<Cell>` is constructed from (scope `decoder.`, sizes), where it declares its parameters;
 ///    `output_width()` is how wide what it gives to the readout is.
 /// 3. `Network::State<Backend>` is all that goes from step to step, as arrays of earlier steps are gone in a

@@ -33,7 +33,7 @@ struct Encoding {
   std::vector<CellState<C, B>> last;  // the decoder's first states, one per layer: parts [sentences, hidden]
   Packing packing;                    // rows of `last` are in packing.order()
 
-  std::vector<Index> lengths, ids, names, rows, reversal, lists;  // scratch
+  std::vector<Index> lengths, ids, names, rows, reversal, lists, positions, ends;  // scratch
   Spans<B> spans;
 
   /// What contexts are sums of.

@@ -61,8 +61,18 @@ class StackedCells {
   /// One step of all layers; `projected` is the first one's input product, and is used up.
   template <class S, Backend B>
   void step(const DecoderStep<S, B>& step, const Variable<B>& projected, StackedState<C, B>& state) const {
+    step_first<B>(projected, state);
+    step_above<S, B>(step, state);
+  }
+  /// The same in two parts, for who has something to do between them: the first layer,
+  template <Backend B>
+  void step_first(const Variable<B>& projected, StackedState<C, B>& state) const {
+    state.layers[0] = detail::step_cell<C, B>(layers_[0], projected, state.layers[0]);
+  }
+  /// and those above it.
+  template <class S, Backend B>
+  void step_above(const DecoderStep<S, B>& step, StackedState<C, B>& state) const {
     auto& layers = state.layers;
-    layers[0] = detail::step_cell<C, B>(layers_[0], projected, layers[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
       const Variable<B> below = step.dropout(hidden(layers[l - 1]), l);
       const Variable<B> product =

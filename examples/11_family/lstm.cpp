@@ -1,4 +1,6 @@
-// Models with the cell `Lstm`: that of Luong, Pham and Manning, whose query is the state after the step.
+// Models with the cell `Lstm`: that of Luong, Pham and Manning, whose query is the state after the step, and
+// that of Gehring et al., whose encoder is convolutional.
+#include <bahdanau/models/gehring.hpp>
 #include <bahdanau/models/luong.hpp>
 
 #include "train.hpp"
@@ -6,7 +8,8 @@
 namespace family {
 
 std::vector<Member> lstm_members() {
-  return {member<bd::models::Luong<bd::Xtensor<float>>>("luong", "lstm, general, input_feeding")};
+  return {member<bd::models::Luong<bd::Xtensor<float>>>("luong", "lstm, general, input_feeding"),
+          member<bd::models::Gehring<bd::Xtensor<float>>>("gehring", "lstm, general, convolutional(6,3)")};
 }
 
 }  // namespace family

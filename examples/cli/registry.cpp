@@ -40,8 +40,9 @@ const Combinations& compiled_in() {
              d2l_lstm,
              lstm_general,
              lstm_heads,
-             rnnsearch,
-             luong,
+             papers_reset_before,
+             papers_lstm,
+             papers_gru,
 #endif
          })
       for (const Combination& one : group()) joined.push_back(one);

@@ -32,8 +32,9 @@ Combinations gru_heads();
 Combinations d2l_lstm();
 Combinations lstm_general();
 Combinations lstm_heads();
-Combinations rnnsearch();
-Combinations luong();
+Combinations papers_reset_before();
+Combinations papers_lstm();
+Combinations papers_gru();
 #endif
 
 /// All of them, d2l's first.

@@ -17,7 +17,8 @@ struct Translation {
   double score = 0;                 // Σ log_probs
   std::vector<double> log_probs;    // ln p of every target token
   Array<float, 2> attention;        // [target tokens, source tokens], or keys where the encoder makes more
-                                    // or fewer of them; rows sum to 1
+                                    // or fewer of them; rows sum to 1. Of a model that does not attend,
+                                    // [target tokens, 0]
 };
 
 }  // namespace bahdanau

@@ -65,7 +65,8 @@ PaperChoices choices_of_paper(std::string_view architecture, std::size_t loss_di
   PaperChoices result;
   const auto take = [&]<class Architecture>() {
     const auto paper = bd::models::defaults<typename Architecture::Model>(loss_divisor);
-    result = {policies_of<Architecture>(), paper.config, choice_of(paper.optimizer), paper.training};
+    result = {policies_of<Architecture>(), paper.config, choice_of(paper.optimizer), paper.training,
+              paper.reverse_source};
   };
   if (architecture == D2l::name)
     take.template operator()<D2l>();

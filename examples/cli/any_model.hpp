@@ -50,6 +50,7 @@ struct PaperChoices {
   bd::Config config;
   OptimizerChoice optimizer;
   bd::TrainerOptions training;
+  bool reverse_source = false;
 };
 /// Those of the architecture of that name, for data with that loss divisor. Throws, with the choices, if
 /// there is none.

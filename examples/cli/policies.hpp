@@ -13,9 +13,11 @@
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
 #include <bahdanau/model/recurrent_encoder.hpp>
+#include <bahdanau/models/cho.hpp>
 #include <bahdanau/models/d2l.hpp>
 #include <bahdanau/models/luong.hpp>
 #include <bahdanau/models/rnn_search.hpp>
+#include <bahdanau/models/sutskever.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 
@@ -48,10 +50,18 @@ struct Luong {
   static constexpr std::string_view name = "luong";
   using Model = bd::models::Luong<bd::Xtensor<float>>;
 };
+struct Sutskever {
+  static constexpr std::string_view name = "sutskever";
+  using Model = bd::models::Sutskever<bd::Xtensor<float>>;
+};
+struct Cho {
+  static constexpr std::string_view name = "cho";
+  using Model = bd::models::Cho<bd::Xtensor<float>>;
+};
 #ifdef BAHDANAU_CLI_GRU_ALONE
 using Papers = OneOf<>;
 #else
-using Papers = OneOf<RnnSearch, Luong>;
+using Papers = OneOf<RnnSearch, Luong, Sutskever, Cho>;
 #endif
 
 /// The names of a family, in their order.

@@ -17,6 +17,7 @@
 #include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
+#include <bahdanau/score/no_score.hpp>
 
 #include "any_model.hpp"
 #include "commands.hpp"
@@ -125,6 +126,7 @@ void draw(const fs::path& folder, const bd::TrainingReport& report, const AnyMod
     bd::plot::curve(folder / "loss.svg", curves, {.title = "Training", .y_label = "nats per token"});
     wrote(folder / "loss.svg");
   }
+  if (model.policies().score == bd::NoScore::name) return say("no pictures of attention: the model has none");
   std::size_t number = 0;
   const std::vector<std::string> sources = first_sources(sentences, model, 4);
   for (const auto& found : model.translate(sources, bd::Greedy{})) {

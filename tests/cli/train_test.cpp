@@ -127,6 +127,47 @@ TEST_CASE("the papers' models train, translate and go on from a checkpoint", "[c
   }
 }
 
+TEST_CASE("models without attention train, translate, score and say that there is nothing to draw",
+          "[cli][train][lstm]") {
+  for (const std::string architecture : {"sutskever", "cho"}) {
+    CAPTURE(architecture);
+    const TemporaryDirectory files;
+    const Run run = train_in(
+        files, "--epochs 2 --plot " + shell_word(files / "plots") + " --architecture " + architecture);
+    REQUIRE(run.code == 0);
+    CHECK_THAT(run.err, ContainsSubstring(architecture == "cho"
+                                              ? "model: gru_reset_before, none, unidirectional, "
+                                                "fixed_context, deep(500,after), 1 layer of"
+                                              : "model: lstm, none, unidirectional, plain, 1 layer"));
+    CHECK_THAT(run.err, ContainsSubstring("no pictures of attention: the model has none\n"));
+    CHECK(std::filesystem::exists(files / "plots" / "loss.svg"));
+    CHECK(description(files / "m").vocabularies.text.reverse_source == (architecture == "sutskever"));
+    const std::string model = " --model " + shell_word(files / "m");
+    const Run translated = run_tool("translate --json --beam 3" + model, "I go.\n");
+    REQUIRE(translated.code == 0);
+    const auto line = json_lines(translated.out).front();
+    CHECK(line["source"] == nlohmann::json({"i", "go", ".", "<eos>"}));
+    CHECK(line["attention"] == nlohmann::json(std::vector<std::vector<double>>(line["target"].size())));
+    const Run replaced = run_tool("translate --replace-unknown" + model, "I go.\n");
+    CHECK(replaced.code == 1);
+    CHECK_THAT(replaced.err, ContainsSubstring("replace_unknown: expected a model that attends, got one with "
+                                               "the score \"none\""));
+    const Run drawn = run_tool("plot --terminal --source 'I go.'" + model);
+    CHECK(drawn.code == 1);
+    CHECK_THAT(drawn.err, ContainsSubstring("heatmap: expected attention to draw, got none; the translation "
+                                            "is of a model that does not attend"));
+  }
+}
+
+TEST_CASE("--reverse-source is for any model, and --no-reverse-source against Sutskever's",
+          "[cli][train][lstm]") {
+  const TemporaryDirectory files;
+  CHECK(train_in(files, "--quiet --epochs 1 --reverse-source").code == 0);
+  CHECK(description(files / "m").vocabularies.text.reverse_source);
+  CHECK(train_in(files, "--quiet --epochs 1 --architecture sutskever --no-reverse-source").code == 0);
+  CHECK_FALSE(description(files / "m").vocabularies.text.reverse_source);
+}
+
 TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli][train][lstm]") {
   const TemporaryDirectory files;
   put(files / "pairs.tsv", tiny_pairs);

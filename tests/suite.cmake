@@ -5,7 +5,7 @@ set(bahdanau_backend_tests
   autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
   autograd/product_gradient autograd/shape_gradient autograd/span_gradient autograd/tape autograd/weight_gradient
   backend/gemm backend/reduction backend/rows
-  cell/gru cell/gru_reset_before cell/lstm cell/recorded_step cell/recurrent_layer
+  cell/gru cell/gru_reset_before cell/lstm cell/recorded_step cell/recurrent_layer cell/rnn
   decode/search
   golden/gru_additive_bi golden/gru_additive_uni golden/gru_scaled_dot_uni
   golden/lstm_additive_bi golden/lstm_additive_uni golden/lstm_scaled_dot_uni
@@ -16,7 +16,8 @@ set(bahdanau_backend_tests
 
 # Models of many combinations of policies, on one of the systems; those that nvcc compiles.
 set(bahdanau_family_tests
-  golden/dot_concat golden/fed_deep golden/luong golden/mean_tied golden/rnnsearch family/own_policies family/papers)
+  golden/cho golden/dot_concat golden/fed_deep golden/fixed_concat golden/luong golden/mean_tied golden/plain_tanh
+  golden/rnn golden/rnnsearch golden/sutskever family/no_attention family/own_policies family/papers)
 set(bahdanau_family_cuda_tests golden/luong golden/rnnsearch)
 
 # Parts that take about as long to compile as one another.

@@ -53,8 +53,8 @@ bd::Config within_budget(bd::Config config, const bd::Vocabularies& vocabularies
 /// Trains one model and translates what it has not seen.
 template <class Model>
 Outcome train(const Member& member, const Plan& plan, const std::vector<LengthGroup>& groups,
-              bd::CorpusOptions text, bd::Config config) {
-  text.max_length = plan.max_length;
+              bd::Config config, bool reverse_source) {
+  const bd::CorpusOptions text{.max_length = plan.max_length, .reverse_source = reverse_source};
   const auto corpus = bd::Corpus::from_pairs(plan.training, text);
   config.dropout = 0.1F;
   Model model(within_budget<Model>(config, corpus.vocabularies(), plan.budget), corpus.vocabularies(),
@@ -97,26 +97,22 @@ Outcome train(const Member& member, const Plan& plan, const std::vector<LengthGr
   return outcome;
 }
 
-/// What a paper's config says that is no width; of its layers two at most, so that narrow ones are not
-/// stacked high.
-template <class Paper>
-bd::Config choices_of() {
-  bd::Config config;
-  if constexpr (bd::models::OfPaper<Paper>) {
-    const bd::Config paper = bd::models::defaults<Paper>().config;
-    config.layers = std::min<std::size_t>(paper.layers, 2);
-    config.bridge = paper.bridge;
-    config.tied = paper.tied;
-  }
-  return config;
-}
-
-/// A member whose model is `Model`; `Paper` is the model whose choices it takes, if that is another.
+/// A member whose model is `Model`; `Paper` is the model whose choices it takes, if that is another. Of a
+/// paper's layers it takes two at most: narrow ones are not worth stacking high.
 template <class Model, class Paper = Model>
 Member member(std::string_view name, std::string_view parts) {
   return {name, parts, Model::Score::name != "none",
           [](const Member& self, const Plan& plan, const std::vector<LengthGroup>& groups) {
-            return train<Model>(self, plan, groups, {}, choices_of<Paper>());
+            if constexpr (bd::models::OfPaper<Paper>) {
+              const auto paper = bd::models::defaults<Paper>();
+              return train<Model>(self, plan, groups,
+                                  {.layers = std::min<std::size_t>(paper.config.layers, 2),
+                                   .bridge = paper.config.bridge,
+                                   .tied = paper.config.tied},
+                                  paper.reverse_source);
+            } else {
+              return train<Model>(self, plan, groups, {}, false);
+            }
           }};
 }
 

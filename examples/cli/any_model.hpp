@@ -57,6 +57,7 @@ struct PaperChoices {
   FirstWeights first;
   OptimizerChoice optimizer;
   bd::TrainerOptions training;
+  bool reverse_source = false;
 };
 
 /// How translations are searched for.

@@ -133,6 +133,7 @@ void take_architecture(const std::string& architecture, bool as_in_paper, const 
     if (command.count(option.name) == 0) o.policies.*option.family = chosen.policies.*option.family;
   o.config.bridge = paper.config.bridge;
   o.config.tied = paper.config.tied;
+  if (command.count("--reverse-source") == 0) o.corpus.reverse_source = paper.reverse_source;
   if (!as_in_paper) return;
   o.first = paper.first;
   const auto take = [&](const char* name, auto& value, const auto& of_paper) {
@@ -147,6 +148,7 @@ void take_architecture(const std::string& architecture, bool as_in_paper, const 
   take("--batch", o.trainer.batch, paper.training.batch);
   take("--clip", o.trainer.clip, paper.training.clip);
   o.trainer.schedule.after = paper.training.schedule.after;
+  o.trainer.schedule.decay = paper.training.schedule.decay;
   o.trainer.grouping = paper.training.grouping;
 }
 
@@ -211,6 +213,9 @@ void add_train(CLI::App& app) {
          "words: lower case, punctuation apart; characters: for scripts without spaces; "
          "none: split on spaces and left alone",
          {"words", "characters", "none"})
+      ->group("Text");
+  c->add_flag("--reverse-source,!--no-reverse-source", o.corpus.reverse_source,
+              "Read sources from their ends, <eos> first, as --architecture sutskever does by itself")
       ->group("Text");
   const auto skip = std::make_shared<bool>(false);
   c->add_flag("--skip-bad-lines", *skip, "Leave out, and count, lines that are no pairs")->group("Text");

@@ -161,7 +161,8 @@ PaperChoices choices_of(std::size_t loss_divisor) {
   return {paper.config,
           paper.initializer,
           {std::string(paper.optimizer.name), paper.optimizer.rate},
-          paper.training};
+          paper.training,
+          paper.reverse_source};
 }
 
 template <class Model>

@@ -1,4 +1,5 @@
 // Papers' models with the cell `GruResetBefore`.
+#include <bahdanau/models/cho.hpp>
 #include <bahdanau/models/rnn_search.hpp>
 
 #include "model_of.hpp"
@@ -6,7 +7,8 @@
 namespace cli {
 
 Combinations papers_reset_before() {
-  return {compiled<bd::models::RnnSearch<bd::Xtensor<float>>>("rnnsearch")};
+  return {compiled<bd::models::RnnSearch<bd::Xtensor<float>>>("rnnsearch"),
+          compiled<bd::models::Cho<bd::Xtensor<float>>>("cho")};
 }
 
 }  // namespace cli

@@ -40,6 +40,7 @@ const Combinations& compiled_in() {
              d2l_lstm,
              lstm_general,
              lstm_heads,
+             d2l_rnn,
              papers_reset_before,
              papers_lstm,
              papers_gru,

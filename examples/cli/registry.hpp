@@ -32,6 +32,7 @@ Combinations gru_heads();
 Combinations d2l_lstm();
 Combinations lstm_general();
 Combinations lstm_heads();
+Combinations d2l_rnn();
 Combinations papers_reset_before();
 Combinations papers_lstm();
 Combinations papers_gru();

@@ -17,6 +17,7 @@
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/gru_reset_before.hpp>
 #include <bahdanau/cell/lstm.hpp>
+#include <bahdanau/cell/rnn.hpp>
 #include <bahdanau/core/array.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/thread_pool.hpp>
@@ -34,14 +35,18 @@
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/model/conditional.hpp>
 #include <bahdanau/model/convolutional.hpp>
+#include <bahdanau/model/fixed_context.hpp>
 #include <bahdanau/model/hidden_readouts.hpp>
+#include <bahdanau/model/plain.hpp>
 #include <bahdanau/model/step_then_attend.hpp>
 #include <bahdanau/model/translation.hpp>
+#include <bahdanau/models/cho.hpp>
 #include <bahdanau/models/d2l.hpp>
 #include <bahdanau/models/gehring.hpp>
 #include <bahdanau/models/luong.hpp>
 #include <bahdanau/models/nematus.hpp>
 #include <bahdanau/models/rnn_search.hpp>
+#include <bahdanau/models/sutskever.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/plot/terminal.hpp>
@@ -50,6 +55,7 @@
 #include <bahdanau/score/dot.hpp>
 #include <bahdanau/score/local.hpp>
 #include <bahdanau/score/multi_head.hpp>
+#include <bahdanau/score/no_score.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 #include <bahdanau/session.hpp>
 #include <bahdanau/text/corpus.hpp>

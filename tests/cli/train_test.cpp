@@ -118,7 +118,7 @@ TEST_CASE("every combination that is compiled in trains, scores, translates and 
     CHECK(plot.code == (settings.find("'none'") == settings.npos ? 0 : 1));
     ++combinations;
   }
-  CHECK(combinations == 18);
+  CHECK(combinations == 26);
 }
 
 TEST_CASE("every optimizer trains", "[cli][train]") {
@@ -135,23 +135,72 @@ TEST_CASE("every optimizer trains", "[cli][train]") {
 }
 
 TEST_CASE("the papers' models train, translate and go on from a checkpoint", "[cli][train][lstm]") {
-  for (const std::string architecture : {"rnnsearch", "luong"}) {
+  using bahdanau::Bridge;
+  struct Paper {
+    std::string architecture, policies;
+    Bridge bridge;
+  };
+  const Paper papers[] = {
+      {"rnnsearch", "gru_reset_before, additive, bidirectional, deep(500)", Bridge::backward},
+      {"luong", "lstm, general, unidirectional, input_feeding", Bridge::both},
+      {"nematus", "gru, additive, bidirectional, conditional, tanh", Bridge::mean},
+      {"gehring", "lstm, general, convolutional(6,3)", Bridge::mean}};
+  for (const auto& [architecture, policies, bridge] : papers) {
     CAPTURE(architecture);
     const TemporaryDirectory files, whole;
     const Run run = train_in(files, "--epochs 2 --architecture " + architecture);
     REQUIRE(run.code == 0);
-    CHECK_THAT(run.err, ContainsSubstring(
-                            architecture == "luong"
-                                ? "model: lstm, general, unidirectional, input_feeding, 1 layer of"
-                                : "model: gru_reset_before, additive, bidirectional, deep(500), 1 layer of"));
+    CHECK_THAT(run.err, ContainsSubstring("model: " + policies + ", 1 layer of"));
     const ModelDescription d = description(files / "m");
-    CHECK(d.config.bridge == (architecture == "luong" ? bahdanau::Bridge::both : bahdanau::Bridge::backward));
+    CHECK(d.config.bridge == bridge);
+    CHECK(d.config.tied == (architecture == "nematus"));
     const Run translated = run_tool("translate --beam 3 --model " + shell_word(files / "m"), "I go.\n");
     CHECK(translated.code == 0);
     CHECK(lines_in(translated.out).size() == 1);
     CHECK(train_in(whole, "--quiet --epochs 2 --threads 1 --architecture " + architecture).code == 0);
     CHECK(contents(files / "m") == contents(whole / "m"));
   }
+}
+
+TEST_CASE("models without attention train, translate, score and say that there is nothing to draw",
+          "[cli][train][lstm]") {
+  for (const std::string architecture : {"sutskever", "cho"}) {
+    CAPTURE(architecture);
+    const TemporaryDirectory files;
+    const Run run = train_in(
+        files, "--epochs 2 --plot " + shell_word(files / "plots") + " --architecture " + architecture);
+    REQUIRE(run.code == 0);
+    CHECK_THAT(run.err, ContainsSubstring(architecture == "cho"
+                                              ? "model: gru_reset_before, none, unidirectional, "
+                                                "fixed_context, deep(500,after), 1 layer of"
+                                              : "model: lstm, none, unidirectional, plain, 1 layer"));
+    CHECK_THAT(run.err, ContainsSubstring("no pictures of attention: the model has none\n"));
+    CHECK(std::filesystem::exists(files / "plots" / "loss.svg"));
+    CHECK(description(files / "m").vocabularies.text.reverse_source == (architecture == "sutskever"));
+    const std::string model = " --model " + shell_word(files / "m");
+    const Run translated = run_tool("translate --json --beam 3" + model, "I go.\n");
+    REQUIRE(translated.code == 0);
+    const auto line = json_lines(translated.out).front();
+    CHECK(line["source"] == nlohmann::json({"i", "go", ".", "<eos>"}));
+    CHECK(line["attention"] == nlohmann::json(std::vector<std::vector<double>>(line["target"].size())));
+    const Run replaced = run_tool("translate --replace-unknown" + model, "I go.\n");
+    CHECK(replaced.code == 1);
+    CHECK_THAT(replaced.err, ContainsSubstring("replace_unknown: expected a model that attends, got one with "
+                                               "the score \"none\""));
+    const Run drawn = run_tool("plot --terminal --source 'I go.'" + model);
+    CHECK(drawn.code == 1);
+    CHECK_THAT(drawn.err, ContainsSubstring("heatmap: expected attention to draw, got none; the translation "
+                                            "is of a model that does not attend"));
+  }
+}
+
+TEST_CASE("--reverse-source is for any model, and --no-reverse-source against Sutskever's",
+          "[cli][train][lstm]") {
+  const TemporaryDirectory files;
+  CHECK(train_in(files, "--quiet --epochs 1 --reverse-source").code == 0);
+  CHECK(description(files / "m").vocabularies.text.reverse_source);
+  CHECK(train_in(files, "--quiet --epochs 1 --architecture sutskever --no-reverse-source").code == 0);
+  CHECK_FALSE(description(files / "m").vocabularies.text.reverse_source);
 }
 
 TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli][train][lstm]") {

@@ -51,15 +51,16 @@ STEPS, RATE, THETA = 5, 0.005, 1.0  # training steps, Adam's rate, the norm that
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    cell: str  # gru, lstm, gru_reset_before
-    score: str  # additive, scaled_dot, dot, general, local(general,2), coverage(additive), multi_head(scaled_dot,2)
+    cell: str  # gru, lstm, gru_reset_before, rnn
+    score: str  # additive, scaled_dot, dot, general, local(general,2), coverage(additive), multi_head(scaled_dot,2), none
     bidirectional: bool
     layers: int
     final_state: str  # valid, padded
-    decoder: str = "attend_then_step"  # or step_then_attend, input_feeding, conditional
+    decoder: str = "attend_then_step"  # or step_then_attend, input_feeding, conditional, fixed_context, plain
     readout: str = "linear"  # or concat, tanh, deep(3), deep(3,after)
     bridge: str = "both"  # or backward, mean
     tied: bool = False
+    reverse_source: bool = False  # a text option: the encoder reads each row from its end, <eos> first
     title: str = ""  # of a member of the family, instead of a list of its policies
     convolutional: tuple = ()  # layers and width of a convolutional encoder, instead of a recurrent one
 
@@ -75,7 +76,9 @@ class Case:
 
     @property
     def context_width(self):
-        return HIDDEN if self.score.startswith("multi_head") else self.key_width
+        """Of what the decoder gives its readout; without attention a first state, or nothing."""
+        attended = HIDDEN if self.score.startswith("multi_head") else self.key_width
+        return {"fixed_context": HIDDEN, "plain": 0}.get(self.decoder, attended)
 
     @property
     def state_parts(self):
@@ -123,6 +126,20 @@ FAMILY = {
     ),
     "conditional": dict(
         cell="lstm", score="scaled_dot", bidirectional=False, decoder="conditional", readout="concat"
+    ),
+    "rnn": dict(cell="rnn", score="additive", bidirectional=False),
+    "sutskever": dict(  # Sutskever et al. 2014
+        cell="lstm", score="none", bidirectional=False, decoder="plain", reverse_source=True
+    ),
+    "cho": dict(  # Cho et al. 2014
+        cell="gru_reset_before", score="none", bidirectional=False, decoder="fixed_context",
+        readout=f"deep({DEEP},after)",
+    ),
+    "fixed_concat": dict(
+        cell="gru", score="none", bidirectional=True, decoder="fixed_context", readout="concat"
+    ),
+    "plain_tanh": dict(
+        cell="gru", score="none", bidirectional=True, bridge="mean", decoder="plain", readout="tanh", tied=True
     ),
 }
 
@@ -198,6 +215,11 @@ def fill(model, rng):
 def is_valid(lengths, width=MAX_LENGTH):
     """True below each row's length. [batch] -> [batch, width]"""
     return torch.arange(width) < lengths[:, None]
+
+
+def reverse_valid(rows, lengths):
+    """Each row's first `length` entries in reverse order; what follows stays. rows [batch, width, ...]"""
+    return torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in zip(rows, lengths.tolist())])
 
 
 def attend(scores, values, lengths):
@@ -321,6 +343,16 @@ ATTENTIONS = {
 }
 
 
+class NoAttention(nn.Module):
+    """Nothing is attended to: weights [batch, queries, 0]"""
+
+    def __init__(self, case):
+        super().__init__()
+
+
+ATTENTIONS["none"] = NoAttention
+
+
 class GruResetBefore(nn.Module):
     """nn.GRU, its names, layouts and order of states, but with n = tanh(W_in x + b_in + W_hn (r * h) + b_hn).
 
@@ -379,7 +411,7 @@ class GruResetBefore(nn.Module):
 def make_rnn(case, inputs, bidirectional):
     if case.cell == "gru_reset_before":
         return GruResetBefore(inputs, case.layers, bidirectional)
-    layer = nn.GRU if case.cell == "gru" else nn.LSTM
+    layer = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}[case.cell]  # nn.RNN's default is tanh
     return layer(inputs, HIDDEN, case.layers, batch_first=True, bidirectional=bidirectional)
 
 
@@ -391,7 +423,12 @@ class Encoder(nn.Module):
         self.rnn = make_rnn(case, EMBED, case.bidirectional)
 
     def forward(self, tokens, lengths):
-        """-> outputs [batch, max_length, key_width], final (h,) or (h, c), each [layers * directions, batch, hidden]"""
+        """-> outputs [batch, max_length, key_width], final (h,) or (h, c), each [layers * directions, batch, hidden]
+
+        Of a row that is read from its end the outputs are in that order, too.
+        """
+        if self.case.reverse_source:
+            tokens = reverse_valid(tokens, lengths)
         inputs = self.embedding(tokens)  # [batch, max_length, embed]
         if self.case.cell == "gru_reset_before":  # has only "valid" cases; packing is for PyTorch's own layers
             outputs, state = self.rnn(inputs, lengths=lengths)
@@ -448,7 +485,7 @@ class ConcatReadout(nn.Module):
         self.width = HIDDEN + case.context_width + EMBED
 
     def forward(self, before, output, context, y):
-        return torch.cat([output, context, y], dim=-1)
+        return torch.cat([output, y] if context is None else [output, context, y], dim=-1)
 
 
 class SumReadout(nn.Module):
@@ -458,10 +495,12 @@ class SumReadout(nn.Module):
         super().__init__()
         self.state = nn.Linear(HIDDEN, rows)
         self.token = nn.Linear(EMBED, rows, bias=False)
-        self.context = nn.Linear(case.context_width, rows, bias=False)
+        if case.context_width > 0:
+            self.context = nn.Linear(case.context_width, rows, bias=False)
 
     def sum(self, s, context, y):
-        return self.state(s) + self.token(y) + self.context(context)
+        without = self.state(s) + self.token(y)
+        return without if context is None else without + self.context(context)
 
 
 class TanhReadout(SumReadout):
@@ -498,7 +537,7 @@ class Decoder(nn.Module):
         self.case = case
         self.attention = ATTENTIONS[case.score](case)
         self.embedding = nn.Embedding(len(TARGET_VOCABULARY), EMBED)
-        beside_token = {"attend_then_step": case.context_width, "input_feeding": HIDDEN}
+        beside_token = {"attend_then_step": case.context_width, "input_feeding": HIDDEN, "fixed_context": HIDDEN}
         self.rnn = make_rnn(case, beside_token.get(case.decoder, 0) + EMBED, bidirectional=False)
         if case.decoder == "conditional":
             self.rnn2 = make_rnn(dataclasses.replace(case, layers=1), case.context_width, bidirectional=False)
@@ -571,6 +610,7 @@ class Decoder(nn.Module):
         attend_to_source = lambda query: self.attention(query, encoder_outputs, values, source_lengths)
         self.attention.covered, self.attention.heads = None, []  # of those that remember
         state = self.initial_state(values, final, source_lengths)
+        fixed = state[0][-1][:, None, :]  # the top layer's first h, [batch, 1, hidden]
         output = encoder_outputs.new_zeros(len(inputs), 1, HIDDEN)  # a_0, if it is fed
         logits, attention = [], []
         for token in inputs.T:  # [batch]
@@ -581,6 +621,11 @@ class Decoder(nn.Module):
                 output, state = self.step_cells(torch.cat([context, y], dim=-1), state)
             elif self.case.decoder == "conditional":
                 output, state, context, weights = self.step_conditional(y, state, attend_to_source)
+            elif self.case.score == "none":
+                context = fixed if self.case.decoder == "fixed_context" else None
+                weights = y.new_zeros(len(inputs), 1, 0)
+                x = y if context is None else torch.cat([context, y], dim=-1)
+                output, state = self.step_cells(x, state)
             else:
                 fed = [output] if self.case.decoder == "input_feeding" else []
                 query, state = self.step_cells(torch.cat([*fed, y], dim=-1), state)
@@ -600,6 +645,11 @@ class EncoderDecoder(nn.Module):
     def forward(self, batch):
         outputs, final = self.encoder(batch.source, batch.source_lengths)
         logits, attention = self.decoder(batch.decoder_input, outputs, final, batch.source_lengths)
+        if self.encoder.case.reverse_source:  # back to the order of the source
+            outputs = reverse_valid(outputs, batch.source_lengths)
+            if self.encoder.case.score != "none":
+                keys_first = reverse_valid(attention.transpose(1, 2), batch.source_lengths)
+                attention = keys_first.transpose(1, 2)
         # What lies beyond a sentence's end is nobody's business: 0.
         no_source = ~is_valid(batch.source_lengths)[:, :, None]
         no_target = ~is_valid(batch.target_lengths)[:, :, None]
@@ -692,6 +742,8 @@ def step_by_hand(cell, w, suffix, x, state):
         r, z = sigmoid(xr + hr), sigmoid(xz + hz)
         n = np.tanh(xn + r * hn)
         return ((1 - z) * n + z * h,)
+    if cell == "rnn":
+        return (np.tanh(from_x + from_h),)
     i, f, g, o = np.split(from_x + from_h, 4)
     c = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
     return sigmoid(o) * np.tanh(c), c
@@ -799,9 +851,11 @@ def readout_by_hand(case, w, before, output, context, y):
     if case.readout == "linear":
         return output
     if case.readout == "concat":
-        return np.concatenate([output, context, y])
+        return np.concatenate([output, context, y])  # a context of width 0 is none
     r, s = under(w, "decoder.readout."), before if case.readout == f"deep({DEEP})" else output
-    t = r["state.weight"] @ s + r["token.weight"] @ y + r["context.weight"] @ context + r["state.bias"]
+    t = r["state.weight"] @ s + r["token.weight"] @ y + r["state.bias"]
+    if case.context_width > 0:
+        t = t + r["context.weight"] @ context
     return np.tanh(t) if case.readout == "tanh" else np.array([max(t[2 * j], t[2 * j + 1]) for j in range(DEEP)])
 
 
@@ -813,7 +867,10 @@ def translate_by_hand(case, w, source, source_length, target):
     """
     # "padded" reads on through <pad>, "valid" never sees one; both attend only to valid positions.
     encode = convolve_by_hand if case.convolutional else encode_by_hand
-    outputs, finals = encode(case, w, source if case.final_state == "padded" else source[:source_length])
+    words = source[:source_length][:: -1 if case.reverse_source else 1]
+    outputs, finals = encode(
+        case, w, np.concatenate([words, source[source_length:]]) if case.final_state == "padded" else words
+    )
     keys = outputs[:source_length]
     values = finals if case.convolutional else keys
     states, rnn = bridge_by_hand(case, w, finals, keys), under(w, "decoder.rnn.")
@@ -826,6 +883,7 @@ def translate_by_hand(case, w, source, source_length, target):
         return x
 
     logits, attention, a = [], [], np.zeros(HIDDEN)
+    fixed = states[-1][0] if case.decoder == "fixed_context" else np.zeros(0)
     for previous in [BOS, *target[:-1]]:
         y, before = w["decoder.embedding.weight"][previous], states[-1][0]
         if case.decoder == "attend_then_step":
@@ -836,13 +894,17 @@ def translate_by_hand(case, w, source, source_length, target):
             context, weights = attend_by_hand(case, w, between[0], keys, values, attention)
             states[0] = step_by_hand(case.cell, under(w, "decoder.rnn2."), "_l0", context, between)
             output = step_all_layers(states[0][0], first=1)
+        elif case.score == "none":
+            weights, context = np.zeros(0), fixed
+            output = step_all_layers(np.concatenate([context, y]))
         else:
             s = step_all_layers(y if case.decoder == "step_then_attend" else np.concatenate([a, y]))
             context, weights = attend_by_hand(case, w, s, keys, values, attention)
             output = a = np.tanh(w["decoder.combine.weight"] @ np.concatenate([context, s]))
         logits.append(dense @ readout_by_hand(case, w, before, output, context, y) + w["decoder.dense.bias"])
         attention.append(weights)
-    return keys, np.array(logits), np.array(attention)
+    back = -1 if case.reverse_source else 1
+    return keys[::back], np.array(logits), np.array(attention)[:, ::back]
 
 
 def check_by_hand(case, weights, expected):
@@ -854,13 +916,15 @@ def check_by_hand(case, weights, expected):
         outputs, logits, attention = translate_by_hand(case, weights, expected["source.tokens"][b], s, target)
         close(expected["encoder_outputs"][b, :s], outputs)
         close(expected["logits"][b, :t], logits)
-        close(expected["attention"][b, :t, :s], attention)
+        if case.score != "none":
+            close(expected["attention"][b, :t, :s], attention)
         log_probs = logits[range(t), target] - np.log(np.exp(logits).sum(axis=1))
         close(expected["log_probs"][b, :t], log_probs)
         loss -= log_probs.sum() / MAX_LENGTH
         # Beyond the ends: exactly 0, not nearly.
         assert not expected["encoder_outputs"][b, s:].any() and not expected["logits"][b, t:].any()
-        assert not expected["attention"][b, t:].any() and not expected["attention"][b, :, s:].any()
+        if case.score != "none":
+            assert not expected["attention"][b, t:].any() and not expected["attention"][b, :, s:].any()
     close(expected["loss"], loss)
 
 
@@ -884,12 +948,15 @@ def named(prefix, tensors):
 
 
 def model_metadata(case):
+    text = {"tokens": "words", "lowercase": True, "max_length": MAX_LENGTH}
+    if case.reverse_source:
+        text["reverse_source"] = True
     values = {
         "format": "bahdanau/1",
         "config": case.config,
         "source_vocabulary": SOURCE_VOCABULARY,
         "target_vocabulary": TARGET_VOCABULARY,
-        "text": {"tokens": "words", "lowercase": True, "max_length": MAX_LENGTH},
+        "text": text,
     }
     return {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
 
@@ -918,7 +985,7 @@ def record_pass(model, batch):
         "target.lengths": int32(batch.target_lengths),
         "encoder_outputs": numpy_of(outputs),
         "logits": numpy_of(logits),
-        "attention": numpy_of(attention),
+        **({"attention": numpy_of(attention)} if attention.shape[-1] > 0 else {}),
         "log_probs": numpy_of(token_log_probs(logits, batch)),
         "loss": numpy_of(loss.reshape(1)),
         "grad_norm": numpy_of(global_norm(model.parameters()).reshape(1)),
@@ -933,17 +1000,25 @@ def is_telling(expected):
 
     A row of a maxout that is never the larger of its two has no gradient, and would be tested by nothing.
     """
-    attention = expected["attention"][0, : TARGET_LENGTHS[0]]  # [3, 6]: the sentence without padding
     gradients = [np.abs(gradient).ravel() for gradient in under(expected, "gradient.").values()]
     every = np.concatenate(gradients)
     return (
         0.2 < np.abs(expected["encoder_outputs"]).max() < 0.99
-        and attention.max() < 0.9
-        and np.ptp(attention, axis=1).max() > 0.02  # not a mean over the positions,
-        and np.ptp(attention, axis=0).max() > 0.005  # and not the same at every step
+        and attends_tellingly(expected)
         and min(gradient.max() for gradient in gradients) > 1e-4
         and every[every > 1e-15].min() > 2e-7  # less is 0 but for rounding, as that of a bias that softmax does not see
         and all(gradient.all() for gradient in under(expected, "gradient.decoder.readout.").values())
+    )
+
+
+def attends_tellingly(expected):
+    if "attention" not in expected:  # a model without
+        return True
+    attention = expected["attention"][0, : TARGET_LENGTHS[0]]  # [3, 6]: the sentence without padding
+    return (
+        attention.max() < 0.9
+        and np.ptp(attention, axis=1).max() > 0.02  # not a mean over the positions,
+        and np.ptp(attention, axis=0).max() > 0.005  # and not the same at every step
     )
 
 

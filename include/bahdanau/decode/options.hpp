@@ -49,7 +49,8 @@ struct StreamedToken {
 struct Greedy {
   std::size_t max_length = 0;    // of a translation, `<eos>` included; 0: twice the source's length plus 10,
                                  // at least the model's own max_length, and never more than 1000
-  bool replace_unknown = false;  // `<unk>` becomes the source word that it attends to most
+  bool replace_unknown = false;  // `<unk>` becomes the source word that it attends to most; an error where
+                                 // the model does not attend
   std::size_t threads = 0;       // for many sentences; 0: one per core. The results do not depend on it
   Limits limits = {};
   ThreadPool* pool = nullptr;  // whose threads; null: the process's

@@ -95,6 +95,9 @@ double check_limits(const Architecture& model, std::span<const std::string_view>
       fail("Greedy.on_token", "one sentence, or threads = 1", text(sentences.size()) + " sentences");
   if (options.max_length > TextOptions::longest)
     fail("max_length", "at most " + text(TextOptions::longest) + " tokens", text(options.max_length));
+  if (!Architecture::attends && options.replace_unknown)
+    fail("replace_unknown", "a model that attends", "one with the score " + quote(Architecture::Score::name),
+         "no word of the source stands for an <unk> there");
   const Limits& limits = options.limits;
   if (limits.source_tokens == 0 && limits.memory == 0) return 0;
   const MemoryEstimate<Options> memory(model, options);

@@ -42,11 +42,12 @@ class RecurrentEncoder {
   /// Runs over the sentences and fills `out`: outputs [valid tokens, directions · hidden] and last states.
   template <Backend B>
   void run(Tape<B>& tape, const EncoderInput& input, Encoding<C, B>& out) const {
-    pack(input, out);
+    const bool keys = input.keys || (Directions == 2 && bridge_rule_ == Bridge::mean);
+    pack(input, keys, out);
     const Index* ids = tape.stage(out.ids);
     const Index* names = input.dropout.active() ? tape.stage(out.names) : nullptr;
     const Index* reversal = Directions == 2 ? tape.stage(out.reversal) : nullptr;
-    const Index* rows = tape.stage(out.rows);
+    const Index* rows = keys ? tape.stage(out.rows) : nullptr;
     const PackingLists lists = PackingLists::stage(tape, out.packing, out.lists);
     if constexpr (Directions == 2)
       if (bridge_rule_ == Bridge::mean) bridge_.stage_spans(tape, out);
@@ -63,7 +64,8 @@ class RecurrentEncoder {
       } else {
         const auto backward = run_layer<C, B>(layers_[l * Directions + 1], hidden_,
                                               gather_rows(x, reversal, tokens), out.packing, lists);
-        x = concat_columns<B>({forward.outputs, gather_rows(backward.outputs, reversal, tokens)});
+        if (keys || l + 1 < layers)
+          x = concat_columns<B>({forward.outputs, gather_rows(backward.outputs, reversal, tokens)});
         if (bridge_rule_ == Bridge::both)
           out.last.push_back(bridge_.template cross<B>(l, [&](std::size_t p) {
             return concat_columns<B>({forward.last[p], backward.last[p]});
@@ -72,7 +74,7 @@ class RecurrentEncoder {
           out.last.push_back(bridge_.template cross<B>(l, [&](std::size_t p) { return backward.last[p]; }));
       }
     }
-    out.outputs = gather_rows(x, rows, out.rows.size());
+    if (keys) out.outputs = gather_rows(x, rows, out.rows.size());
     if constexpr (Directions == 2)
       if (bridge_rule_ == Bridge::mean) bridge_.cross_mean(out);
   }
@@ -81,7 +83,7 @@ class RecurrentEncoder {
   /// Lays the sentences out; what lies beyond a valid length enters only under `FinalState::padded`, as
   /// `<pad>`.
   template <Backend B>
-  static void pack(const EncoderInput& input, Encoding<C, B>& out) {
+  static void pack(const EncoderInput& input, bool keys, Encoding<C, B>& out) {
     const SequenceRows& sentences = input.sentences;
     const bool padded = input.rule == FinalState::padded;
     out.length.assign(sentences.lengths, sentences.lengths + sentences.count);
@@ -108,7 +110,7 @@ class RecurrentEncoder {
     // outputs: sentence after sentence, valid tokens only
     out.begin.clear();
     out.rows.clear();
-    for (std::size_t b = 0; b < sentences.count; ++b) {
+    for (std::size_t b = 0; keys && b < sentences.count; ++b) {
       out.begin.push_back(static_cast<Index>(out.rows.size()));
       for (std::size_t t = 0; t < sentences.length(b); ++t)
         out.rows.push_back(static_cast<Index>(packing.start(t)) + packing.rank()[b]);

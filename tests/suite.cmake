@@ -2,7 +2,7 @@
 # those that run on any backend.
 
 set(bahdanau_backend_tests
-  autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
+  autograd/convolution autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
   autograd/product_gradient autograd/shape_gradient autograd/span_gradient autograd/tape autograd/weight_gradient
   backend/gemm backend/reduction backend/rows
   cell/gru cell/gru_reset_before cell/lstm cell/recorded_step cell/recurrent_layer
@@ -16,7 +16,8 @@ set(bahdanau_backend_tests
 
 # Models of many combinations of policies, on one of the systems; those that nvcc compiles.
 set(bahdanau_family_tests
-  golden/dot_concat golden/fed_deep golden/luong golden/mean_tied golden/rnnsearch family/own_policies family/papers)
+  golden/conditional golden/dot_concat golden/fed_deep golden/gehring golden/luong golden/mean_tied golden/nematus
+  golden/rnnsearch family/own_policies family/papers family/structures)
 set(bahdanau_family_cuda_tests golden/luong golden/rnnsearch)
 
 # Parts that take about as long to compile as one another.

@@ -12,6 +12,8 @@ using RnnSearch = bd::models::RnnSearch<Backend>;
 using Luong = bd::models::Luong<Backend>;
 using Sutskever = bd::models::Sutskever<Backend>;
 using Cho = bd::models::Cho<Backend>;
+using Nematus = bd::models::Nematus<Backend>;
+using Gehring = bd::models::Gehring<Backend>;
 
 template <class Model>
 void describe() {
@@ -30,6 +32,8 @@ int main() {
   describe<Luong>();
   describe<Sutskever>();
   describe<Cho>();
+  describe<Nematus>();
+  describe<Gehring>();
 
   const auto corpus =
       bd::Corpus::read("eng-fra.tsv", {.max_pairs = 20, .min_frequency = 1, .max_length = 50});

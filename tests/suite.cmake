@@ -2,7 +2,7 @@
 # those that run on any backend.
 
 set(bahdanau_backend_tests
-  autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
+  autograd/convolution autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
   autograd/product_gradient autograd/shape_gradient autograd/span_gradient autograd/tape autograd/weight_gradient
   backend/gemm backend/reduction backend/rows
   cell/gru cell/gru_reset_before cell/lstm cell/recorded_step cell/recurrent_layer cell/rnn
@@ -16,8 +16,9 @@ set(bahdanau_backend_tests
 
 # Models of many combinations of policies, on one of the systems; those that nvcc compiles.
 set(bahdanau_family_tests
-  golden/cho golden/dot_concat golden/fed_deep golden/fixed_concat golden/luong golden/mean_tied golden/plain_tanh
-  golden/rnn golden/rnnsearch golden/sutskever family/no_attention family/own_policies family/papers)
+  golden/cho golden/conditional golden/dot_concat golden/fed_deep golden/fixed_concat golden/gehring golden/luong golden/mean_tied
+  golden/nematus golden/plain_tanh golden/rnn golden/rnnsearch golden/sutskever family/no_attention family/own_policies
+  family/papers family/structures)
 set(bahdanau_family_cuda_tests golden/luong golden/rnnsearch)
 
 # Parts that take about as long to compile as one another.

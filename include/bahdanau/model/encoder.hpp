@@ -61,7 +61,7 @@ std::size_t value_width(const Config& config) {
 }  // namespace detail
 
 /// How source sentences become keys, values and the decoder's first state. Models: `Unidirectional`,
-/// `Bidirectional`.
+/// `Bidirectional`, `Convolutional`.
 ///
 /// 1. `name` is what a model file calls it; sizes of its own are part of its type and of this name.
 /// 2. Keys are `key_width(config)` wide, and values `value_width(config)`, without which they are as keys.

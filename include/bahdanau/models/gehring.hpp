@@ -19,9 +19,9 @@ namespace bahdanau::models {
 template <class Backend>
 using Gehring = EncoderDecoder<Lstm, General, Backend, Convolutional<6, 3>>;
 
-/// Section 4.3: embeddings of 256, 512 hidden units, one layer in the decoder; weights uniform within ±0.05,
-/// those of convolutions within ±1/√(k d) for windows of k rows of d units. Section 4.4: Adam at 3.125 ·
-/// 10⁻⁴, minibatches of 32.
+/// Section 4, model parameters: embeddings of 256, 512 hidden units, one layer in the decoder; weights
+/// uniform within ±0.05, those of convolutions within ±1/√(k d) for windows of k rows of d units.
+/// Optimization: Adam at 3.125 · 10⁻⁴, minibatches of 32.
 template <class Backend>
 struct Paper<Gehring<Backend>> {
   static Initializer draw(const ParameterList::Entry& entry) {

@@ -37,12 +37,12 @@ namespace detail {
 
 /// The keys of a window, and where its centre is.
 template <class T>
-struct Window {
+struct LocalWindow {
   T centre;  // p = n σ(z)
   std::size_t first, count;
 
   /// Keys i with |i - p| ≤ reach, of n. As p is from 0 to n and the reach at least 1, there is one at least.
-  BAHDANAU_HOST_DEVICE static Window around(T z, std::size_t n, T reach) {
+  BAHDANAU_HOST_DEVICE static LocalWindow around(T z, std::size_t n, T reach) {
     const T last = static_cast<T>(n - 1), p = static_cast<T>(n) * pointwise::sigmoid(z);
     // A p that is no number gives all keys, and weights that are none.
     const std::size_t begin = p - reach > T(0) ? static_cast<std::size_t>(std::ceil(p - reach)) : 0;
@@ -66,7 +66,7 @@ struct LocalSoftmaxRow {
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
     const auto [key, pair, n] = spans.span(r);
-    const auto window = Window<T>::around(z[r], n, reach);
+    const auto window = LocalWindow<T>::around(z[r], n, reach);
     const T* s = scores + pair + window.first;
     T* a = alpha + pair + window.first;
     window.distances(lanes, a);
@@ -89,7 +89,7 @@ struct LocalSoftmaxAdjointRow {
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
     const auto [key, pair, n] = spans.span(r);
-    const auto window = Window<T>::around(z[r], n, reach);
+    const auto window = LocalWindow<T>::around(z[r], n, reach);
     const std::size_t at = pair + window.first, count = window.count;
     const T *a = alpha + at, *da = d_alpha + at, *d = distance + at;
     window.distances(lanes, distance + at);

@@ -11,14 +11,15 @@ set(bahdanau_backend_tests
   golden/lstm_additive_bi golden/lstm_additive_uni golden/lstm_scaled_dot_uni
   io/model_file
   model/encoder_decoder model/model_error
-  score/additive score/dot score/padding score/recorded_attention score/scaled_dot
+  score/additive score/coverage score/dot score/local score/multi_head score/padding score/recorded_attention
+  score/scaled_dot
   train/checkpoint train/optimizer train/trainer train/training)
 
 # Models of many combinations of policies, on one of the systems; those that nvcc compiles.
 set(bahdanau_family_tests
   golden/cho golden/conditional golden/dot_concat golden/fed_deep golden/fixed_concat golden/gehring golden/luong golden/mean_tied
   golden/nematus golden/plain_tanh golden/rnn golden/rnnsearch golden/sutskever family/no_attention family/own_policies
-  family/papers family/structures)
+  family/papers family/structures family/wrapped_scores)
 set(bahdanau_family_cuda_tests golden/luong golden/rnnsearch)
 
 # Parts that take about as long to compile as one another.

@@ -129,7 +129,7 @@ struct Coverage : S {
 };
 
 /// a(q, k) = w_vᵀ tanh(W_q q + W_k k + m w_m), without biases; m is the sum of the key's earlier α, before
-/// dropout, and 0 at first (Tu et al. 2016).
+/// dropout, and 0 at first (See, Liu and Manning 2017).
 template <>
 struct Coverage<Additive> {
   static constexpr std::string_view name = "coverage(additive)";

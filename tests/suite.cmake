@@ -16,8 +16,8 @@ set(bahdanau_backend_tests
 
 # Models of many combinations of policies, on one of the systems; those that nvcc compiles.
 set(bahdanau_family_tests
-  golden/cho golden/dot_concat golden/fed_deep golden/fixed_concat golden/luong golden/mean_tied golden/plain_tanh
-  golden/rnn golden/rnnsearch golden/sutskever family/no_attention family/own_policies family/papers)
+  golden/dot_concat golden/fed_deep golden/luong golden/mean_tied golden/rnnsearch golden/sutskever
+  family/no_attention family/own_policies family/papers)
 set(bahdanau_family_cuda_tests golden/luong golden/rnnsearch)
 
 # Parts that take about as long to compile as one another.

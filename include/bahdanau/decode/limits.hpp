@@ -92,7 +92,8 @@ class MemoryEstimate {
       : options_(options),
         scalar_(sizeof(typename Model::Scalar)),
         model_length_(model.max_length()),
-        padded_(model.config().final_state == FinalState::padded ? model.max_length() : 0) {
+        padded_(model.config().final_state == FinalState::padded ? model.max_length() : 0),
+        attends_(model.attends) {
     for (const auto& entry : model.parameters().entries()) {
       const Shape& shape = entry.parameter.shape;
       if (shape.rank() != 2) continue;
@@ -112,13 +113,15 @@ class MemoryEstimate {
     const double source = static_cast<double>(tokens), target = steps(tokens);
     const double replaced = options_.replace_unknown ? 3 * target * static_cast<double>(bytes) : 0;
     return static_cast<double>(found_of(options_)) *
-           (target * (per_word + source * sizeof(float)) + source * per_word + replaced + 512);
+           (target * (per_word + (attends_ ? source : 0) * sizeof(float)) + source * per_word + replaced +
+            512);
   }
 
   /// What decoding it needs besides.
   double work(std::size_t tokens, std::size_t bytes) const {
     const std::size_t rows = beam_width(options_);
-    const double attention = steps(tokens) * static_cast<double>(rows) * (read(tokens) * scalar_ + 64);
+    const double attention =
+        steps(tokens) * static_cast<double>(rows) * ((attends_ ? read(tokens) : 0) * scalar_ + 64);
     return encoding(tokens) + step(rows, tokens) + attention + 4 * static_cast<double>(bytes);
   }
   /// Of that, what is encoded,
@@ -145,6 +148,7 @@ class MemoryEstimate {
   Options options_;
   double scalar_;
   std::size_t model_length_, padded_;
+  bool attends_;
   double encoder_ = 0, decoder_ = 0;  // outputs of all weights
 };
 

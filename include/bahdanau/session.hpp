@@ -103,7 +103,8 @@ class Session {
   std::span<const Token> next(std::size_t row) const { return session_->next(stepped_row(row)); }
   /// ln p of each of them, or of all tokens in their order.
   std::span<const Scalar> log_probs(std::size_t row) const { return session_->log_probs(stepped_row(row)); }
-  /// What the last step of a row has attended to: a weight for each key of its sentence.
+  /// What the last step of a row has attended to: a weight for each key of its sentence; none where the
+  /// model does not attend.
   std::span<const Scalar> attention(std::size_t row) const { return session_->attention(stepped_row(row)); }
   /// The same of one head. A score without heads has one, and this is its attention; of several heads
   /// `attention(row)` is the mean.

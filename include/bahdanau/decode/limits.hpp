@@ -94,6 +94,7 @@ class MemoryEstimate {
         scalar_(sizeof(typename Model::Scalar)),
         model_length_(model.max_length()),
         padded_(model.config().final_state == FinalState::padded ? model.max_length() : 0),
+        attends_(model.attends),
         heads_(static_cast<double>(heads_of<typename Model::Score>())),
         pairs_(8 * heads_ + (has_pair_state<Model> ? 8 : 0)) {
     for (const auto& entry : model.parameters().entries()) {
@@ -147,7 +148,7 @@ class MemoryEstimate {
   };
 
   /// How many numbers are kept for each pair of a target token and a key.
-  double kept() const { return options_.heads && heads_ > 1 ? 1 + heads_ : 1; }
+  double kept() const { return !attends_ ? 0 : options_.heads && heads_ > 1 ? 1 + heads_ : 1; }
   double read(std::size_t tokens) const { return static_cast<double>(std::max(tokens, padded_)); }
   double steps(std::size_t tokens) const {
     return static_cast<double>(target_limit(options_, tokens, model_length_));
@@ -156,6 +157,7 @@ class MemoryEstimate {
   Options options_;
   double scalar_;
   std::size_t model_length_, padded_;
+  bool attends_;
   double heads_, pairs_;              // of the score; arrays [pairs] that are on a tape at once
   double encoder_ = 0, decoder_ = 0;  // outputs of all weights
 };

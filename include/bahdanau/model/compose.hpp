@@ -180,7 +180,8 @@ struct CheckedComposition {
       "bahdanau: this decoder (Plain, say) does not attend, so that nothing would ask this score; use "
       "NoScore, or a decoder that attends, AttendThenStep say");
   static consteval bool decodes() {
-    if constexpr (kinds) return DecoderOn<D, C, S, B>;
+    if constexpr (kinds)
+      if constexpr (ScoreFits<S, D>) return DecoderOn<D, C, S, B>;
     return true;
   }
   static_assert(

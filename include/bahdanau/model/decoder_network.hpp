@@ -42,7 +42,7 @@ struct DecoderPass {
 
   TokenInput<B> read;                  // what the decoder reads: one row a token
   const Index* token_names = nullptr;  // for dropout
-  const Index* sentence = nullptr;     // of each token, as a row of the first step; where a context is fixed
+  const Index* sentence = nullptr;     // of each token, as a row of the first step, for who runs all at once
   PackingLists lists;
 
   std::vector<Index> ids, names, rows, begin, length, packing_lists, sentences;  // scratch
@@ -64,6 +64,13 @@ class DecoderNetwork {
   static constexpr bool attends = attending<S>;
   /// Whether the readout reads a context.
   static constexpr bool reads_context = R::reads.context && gives_context<D, C>();
+  /// Whether the decoder runs all steps at once.
+  template <Backend B>
+  static constexpr bool runs_at_once =
+      !attends && requires(const Network& network, const PackedSteps<B>& steps, const Variable<B>& known,
+                           typename Network::template State<B>& state) {
+    network.run(steps, known, state);
+  };
 
   DecoderNetwork(Scope root, std::size_t vocabulary, std::size_t key_width, std::size_t value_width,
                  const Config& config)
@@ -149,7 +156,7 @@ class DecoderNetwork {
     pass.token_names = plan.active() ? tape.stage(pass.names) : nullptr;
     pass.read = tokens(tape, tape.stage(pass.ids), packing.tokens());
     pass.lists = PackingLists::stage(tape, packing, pass.packing_lists);
-    if constexpr (!attends && gives_context<D, C>()) {
+    if constexpr (runs_at_once<B>) {
       pass.sentences.clear();
       for (const std::size_t running : packing.counts())
         for (std::size_t r = 0; r < running; ++r) pass.sentences.push_back(static_cast<Index>(r));
@@ -162,8 +169,7 @@ class DecoderNetwork {
   template <Backend B>
   void run(Tape<B>& tape, const Memory<B>& memory, const DropoutPlan& plan,
            DecoderPass<DecoderNetwork, B>& pass) const {
-    if constexpr (!attends && requires(const PackedSteps<B>& steps, const Variable<B>& known,
-                                       State<B>& state) { network_.run(steps, known, state.decoder); })
+    if constexpr (runs_at_once<B>)
       run_at_once(tape, plan, pass);
     else
       run_steps(tape, memory, plan, pass);

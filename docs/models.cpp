@@ -10,6 +10,10 @@ using Backend = bd::Xtensor<float>;
 using D2l = bd::models::D2l<Backend>;
 using RnnSearch = bd::models::RnnSearch<Backend>;
 using Luong = bd::models::Luong<Backend>;
+using Sutskever = bd::models::Sutskever<Backend>;
+using Cho = bd::models::Cho<Backend>;
+using Nematus = bd::models::Nematus<Backend>;
+using Gehring = bd::models::Gehring<Backend>;
 
 template <class Model>
 void describe() {
@@ -26,6 +30,10 @@ int main() {
   describe<D2l>();
   describe<RnnSearch>();
   describe<Luong>();
+  describe<Sutskever>();
+  describe<Cho>();
+  describe<Nematus>();
+  describe<Gehring>();
 
   const auto corpus =
       bd::Corpus::read("eng-fra.tsv", {.max_pairs = 20, .min_frequency = 1, .max_length = 50});

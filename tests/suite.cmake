@@ -2,21 +2,23 @@
 # those that run on any backend.
 
 set(bahdanau_backend_tests
-  autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
+  autograd/convolution autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
   autograd/product_gradient autograd/shape_gradient autograd/span_gradient autograd/tape autograd/weight_gradient
   backend/gemm backend/reduction backend/rows
-  cell/gru cell/gru_reset_before cell/lstm cell/recorded_step cell/recurrent_layer
+  cell/gru cell/gru_reset_before cell/lstm cell/recorded_step cell/recurrent_layer cell/rnn
   decode/search
   golden/gru_additive_bi golden/gru_additive_uni golden/gru_scaled_dot_uni
   golden/lstm_additive_bi golden/lstm_additive_uni golden/lstm_scaled_dot_uni
   io/model_file
   model/encoder_decoder model/model_error
-  score/additive score/dot score/padding score/recorded_attention score/scaled_dot
+  score/additive score/coverage score/dot score/local score/multi_head score/padding score/recorded_attention
+  score/scaled_dot
   train/checkpoint train/optimizer train/trainer train/training)
 
 # Models of many combinations of policies, on one of the systems; those that nvcc compiles.
 set(bahdanau_family_tests
-  golden/dot_concat golden/fed_deep golden/luong golden/mean_tied golden/rnnsearch family/own_policies family/papers)
+  golden/conditional golden/dot_concat golden/fed_deep golden/gehring golden/luong golden/mean_tied golden/nematus golden/rnnsearch
+  golden/sutskever family/no_attention family/own_policies family/papers family/structures family/wrapped_scores)
 set(bahdanau_family_cuda_tests golden/luong golden/rnnsearch)
 
 # Parts that take about as long to compile as one another.

@@ -17,7 +17,8 @@ BATCH = 64
 D2L, KEYS_ONCE, LIBTORCH = "PyTorch as d2l writes it", "PyTorch, keys once", "libtorch C++, keys once"
 PEERS = (D2L, KEYS_ONCE, LIBTORCH)
 
-PAPERS = ("rnnsearch", "luong")  # models of papers, which their names say enough of
+# Models whose names say enough: of papers, and decoders without attention.
+NAMED = ("rnnsearch", "luong", "nematus", "gehring", "plain", "fixed_context")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Case:
 
     @property
     def words(self):
-        """The model as people read it: cell, score, encoder, or the name of a paper's."""
-        if self.model in PAPERS:
+        """The model as people read it: cell, score, encoder, or its name."""
+        if self.model in NAMED:
             return self.model
         named = self.model.replace("scaled_dot", "scaled-dot")
         return " ".join((named if "bidirectional" in named else named + "_unidirectional").split("_"))
@@ -62,6 +63,10 @@ CASES = (
     Case("train", "medium", 1.8, "gru_additive_bidirectional"),
     Case("train", "medium", 1.5, "rnnsearch", (KEYS_ONCE, LIBTORCH)),
     Case("train", "medium", 1.5, "luong", (KEYS_ONCE, LIBTORCH)),
+    Case("train", "medium", 1.5, "nematus", (KEYS_ONCE,)),
+    Case("train", "medium", 1.5, "gehring", (KEYS_ONCE,)),
+    Case("train", "medium", 1.5, "plain", (KEYS_ONCE,)),
+    Case("train", "medium", 1.5, "fixed_context", (KEYS_ONCE,)),
     Case("train_ragged", "medium", 2.3),
     Case("greedy_1", "d2l", 20),
     Case("greedy_1", "large", 1.4),

@@ -11,11 +11,15 @@
 int main() {
   using namespace benchmark;
   const std::map<std::string, std::unique_ptr<Task> (*)(const Words&)> makers = {
+      {"fixed_context", make_fixed_context},
+      {"gehring", make_gehring},
       {"gru_additive", make_gru_additive},
       {"gru_additive_bidirectional", make_gru_additive_bidirectional},
       {"gru_scaled_dot", make_gru_scaled_dot},
       {"lstm_additive", make_lstm_additive},
       {"luong", make_luong},
+      {"nematus", make_nematus},
+      {"plain", make_plain},
       {"rnnsearch", make_rnnsearch}};
   return serve(
       [&](const Words& words) {

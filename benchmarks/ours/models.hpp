@@ -20,7 +20,13 @@ using GruAdditiveBidirectional =
 using GruScaledDot = bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>>;
 using LstmAdditive = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::Xtensor<float>>;
 
+// Without attention: the cells of a whole target are known before its first step.
+using Plain = bd::EncoderDecoder<bd::Lstm, bd::NoScore, bd::Xtensor<float>, bd::Plain>;
+using FixedContext = bd::EncoderDecoder<bd::Gru, bd::NoScore, bd::Xtensor<float>, bd::FixedContext>;
+
+using Gehring = bd::models::Gehring<bd::Xtensor<float>>;
 using Luong = bd::models::Luong<bd::Xtensor<float>>;
+using Nematus = bd::models::Nematus<bd::Xtensor<float>>;
 using RnnSearch = bd::models::RnnSearch<bd::Xtensor<float>>;
 
 }  // namespace benchmark

@@ -37,11 +37,18 @@ struct Arguments {
 
   bd::Config config() const {
     bd::Config out{.embed = embed, .hidden = hidden, .layers = 2, .dropout = 0.1f};
-    if (model == "rnnsearch") {  // as the paper has it
-      out.layers = 1;
-      out.bridge = bd::Bridge::backward;
-    }
+    if (model == "rnnsearch") take<RnnSearch>(out);
+    if (model == "nematus") take<Nematus>(out);
+    if (model == "gehring") take<Gehring>(out);
     return out;
+  }
+  /// What is no width, as the paper has it.
+  template <class Model>
+  static void take(bd::Config& config) {
+    const bd::Config paper = bd::models::defaults<Model>().config;
+    config.layers = paper.layers;
+    config.bridge = paper.bridge;
+    config.tied = paper.tied;
   }
   std::filesystem::path file(const std::string& what) const {
     return directory / (name + "." + what + ".safetensors");
@@ -66,7 +73,11 @@ void save_model_named(const Arguments& a, const bd::Vocabularies& vocabularies) 
   if (a.model == "gru_additive_bidirectional") return save_model<GruAdditiveBidirectional>(a, vocabularies);
   if (a.model == "gru_scaled_dot") return save_model<GruScaledDot>(a, vocabularies);
   if (a.model == "lstm_additive") return save_model<LstmAdditive>(a, vocabularies);
+  if (a.model == "fixed_context") return save_model<FixedContext>(a, vocabularies);
+  if (a.model == "gehring") return save_model<Gehring>(a, vocabularies);
   if (a.model == "luong") return save_model<Luong>(a, vocabularies);
+  if (a.model == "nematus") return save_model<Nematus>(a, vocabularies);
+  if (a.model == "plain") return save_model<Plain>(a, vocabularies);
   if (a.model == "rnnsearch") return save_model<RnnSearch>(a, vocabularies);
   throw std::runtime_error("unknown model " + a.model);
 }

@@ -9,33 +9,21 @@ import json
 from safetensors import safe_open
 from torch import nn
 
-from cells import CELLS, make_cells
 from decoders import DECODERS
+from encoders import make_encoder
 
-USUAL = {"encoder": "unidirectional", "bridge": "both", "decoder": "attend_then_step", "readout": "linear"}
-
-
-class Encoder(nn.Module):
-    def __init__(self, config, vocabulary):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary, config["embed"])
-        self.rnn = make_cells(CELLS[config["cell"]], config["embed"], config, config["bidirectional"])
-
-    def forward(self, source):
-        """-> outputs [batch, steps, width], final states as cells.py has them"""
-        outputs, final = self.rnn.encode(self.embedding(source.tokens.T), source)
-        return outputs.permute(1, 0, 2), final
+USUAL = {"encoder": "unidirectional", "bridge": "both", "decoder": "attend_then_step", "readout": "linear",
+         "tied": False}
 
 
 class EncoderDecoder(nn.Module):
     def __init__(self, config, source_vocabulary, target_vocabulary, keys_once):
         super().__init__()
-        self.encoder = Encoder(config, source_vocabulary)
+        self.encoder = make_encoder(config, source_vocabulary)
         self.decoder = DECODERS[config["decoder"]](config, target_vocabulary, keys_once)
 
     def forward(self, source, inputs):
-        keys, final = self.encoder(source)
-        return self.decoder(inputs, keys, final, source)
+        return self.decoder(inputs, *self.encoder(source), source)
 
     @staticmethod
     def load(path, keys_once):
@@ -48,5 +36,7 @@ class EncoderDecoder(nn.Module):
         config["key_width"] = config["hidden"] * (2 if config["bidirectional"] else 1)
         sizes = len(described["source_vocabulary"]), len(described["target_vocabulary"])
         model = EncoderDecoder(config, *sizes, keys_once)
+        if config["tied"]:
+            weights["decoder.dense.weight"] = weights["decoder.embedding.weight"]
         model.load_state_dict(weights, strict=True)
         return model, described["text"]["max_length"]

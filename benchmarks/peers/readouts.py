@@ -8,6 +8,7 @@ after: the top hidden state, or what the decoder has in its place; before: the o
 
 import re
 
+import torch
 from torch import nn
 
 
@@ -23,6 +24,23 @@ class Linear(nn.Module):
 
     def forward(self, embedded, after):
         return after
+
+
+class Tanh(nn.Module):
+    """tanh(W_s s + W_y y + W_c c + b), s after the step"""
+
+    def __init__(self, config):
+        super().__init__()
+        self.width = config["embed"]
+        self.state = nn.Linear(config["hidden"], self.width)
+        self.token = nn.Linear(config["embed"], self.width, bias=False)
+        self.context = nn.Linear(config["key_width"], self.width, bias=False)
+
+    def seen(self, after, context, before=None):
+        return after, context
+
+    def forward(self, embedded, after, context):
+        return torch.tanh(self.state(after) + self.token(embedded) + self.context(context))
 
 
 class Deep(nn.Module):
@@ -43,10 +61,10 @@ class Deep(nn.Module):
         return pieces.unflatten(-1, (self.width, 2)).max(dim=-1).values
 
 
-READOUTS = {"linear": Linear, "deep": Deep}
+READOUTS = {"linear": Linear, "tanh": Tanh, "deep": Deep}
 
 
 def make_readout(config):
-    """By its name in a model file: `linear`, `deep(500)`"""
+    """By its name in a model file: `linear`, `tanh`, `deep(500)`"""
     name, *sizes = re.findall(r"\w+", config["readout"])
     return READOUTS[name](config, *sizes)

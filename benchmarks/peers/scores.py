@@ -8,6 +8,16 @@ import torch
 from torch import nn
 
 
+class NoScore(nn.Module):
+    """For decoders that do not attend"""
+
+    def __init__(self, hidden, key_width):
+        super().__init__()
+
+    def project(self, keys):
+        return None
+
+
 class Additive(nn.Module):
     """w_v^T tanh(W_q q + W_k k)"""
 
@@ -52,4 +62,4 @@ class General(nn.Module):
         return torch.bmm(queries, projected.transpose(1, 2))
 
 
-SCORES = {"additive": Additive, "scaled_dot": ScaledDot, "general": General}
+SCORES = {"none": NoScore, "additive": Additive, "scaled_dot": ScaledDot, "general": General}

@@ -2,12 +2,12 @@
 // file, or `--cell lstm`, names them when it runs. So every combination is compiled once, behind this
 // interface, and a name picks one; what uses a model is ordinary code that knows no policy.
 //
-//   policies.hpp         which policies there are, and the way from a name to a type
+//   registry.hpp, .cpp   the list of what is compiled in, and the way from names to a model
+//   models_<name>.cpp    some of the combinations; they compile at once
 //   model_of.hpp         AnyModel for one combination
-//   models_<cell>.cpp    the combinations of a cell, each cell in a file of its own: they compile at once
-//   any_model.cpp        the cell's name picks the file
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +22,7 @@
 #include <bahdanau/decode/options.hpp>
 #include <bahdanau/model/config.hpp>
 #include <bahdanau/model/translation.hpp>
+#include <bahdanau/nn/parameter.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/vocabularies.hpp>
@@ -36,6 +37,9 @@ struct PolicyNames {
   std::string cell = "gru", score = "additive", encoder = "unidirectional", decoder = "attend_then_step",
               readout = "linear";
   bool operator==(const PolicyNames&) const = default;
+
+  std::array<std::string_view, 5> all() const { return {cell, score, encoder, decoder, readout}; }
+  bool attends() const { return score != "none"; }
 };
 
 /// An optimizer's name, and its learning rate if not the usual one.
@@ -44,19 +48,17 @@ struct OptimizerChoice {
   std::optional<double> rate;
 };
 
+/// How each parameter is drawn; null: as the library does.
+using FirstWeights = bd::Initializer (*)(const bd::ParameterList::Entry&);
+
 /// What a paper says of its model besides its policies.
 struct PaperChoices {
-  PolicyNames policies;
   bd::Config config;
+  FirstWeights first;
   OptimizerChoice optimizer;
   bd::TrainerOptions training;
+  bool reverse_source = false;
 };
-/// Those of the architecture of that name, for data with that loss divisor. Throws, with the choices, if
-/// there is none.
-PaperChoices choices_of_paper(std::string_view architecture, std::size_t loss_divisor);
-
-/// How a new model's weights are drawn: as the library does, or as its paper says.
-enum class FirstWeights { usual, of_paper };
 
 /// How translations are searched for.
 using Search = std::variant<bd::Greedy, bd::Beam>;
@@ -91,15 +93,18 @@ class TrainableModel : public AnyModel {
 };
 
 /// Loads a model of the policies that its file names, for inference alone. Throws, with the path, for a file
-/// that is no model, and for policies that are unknown or do not fit together.
+/// that is no model, and for policies that are not compiled in together.
 std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path);
 
-/// A new model with weights drawn from `seed`.
-std::unique_ptr<TrainableModel> new_any_model(const PolicyNames& policies, const bd::Config& config,
-                                              const bd::Vocabularies& vocabularies, std::uint64_t seed,
-                                              FirstWeights first = FirstWeights::usual);
+/// What a new model is made from.
+struct NewModel {
+  const bd::Config& config;
+  const bd::Vocabularies& vocabularies;
+  std::uint64_t seed;
+  FirstWeights first = nullptr;
+};
 
-/// Throws what `new_any_model` throws for these names, before anything else is done.
-void check_policies(std::string_view where, const PolicyNames& policies);
+/// A new model of these policies. Throws as `load_any_model` does.
+std::unique_ptr<TrainableModel> new_any_model(const PolicyNames& policies, const NewModel& made_from);
 
 }  // namespace cli

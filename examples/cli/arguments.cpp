@@ -18,7 +18,7 @@
 #include <bahdanau/core/quote.hpp>
 
 #include "commands.hpp"
-#include "policies.hpp"
+#include "registry.hpp"
 
 namespace cli {
 namespace {
@@ -111,15 +111,31 @@ void add_limits(CLI::App* command, SearchOptions& search) {
          "Megabytes that a batch may need, estimated from above; 0 is any", whole(0, 1 << 24));
 }
 
+/// The options that choose policies, and what they choose.
+struct PolicyOption {
+  const char* name;
+  std::string PolicyNames::*family;
+  const char* purpose;
+};
+constexpr PolicyOption policy_options[] = {
+    {"--cell", &PolicyNames::cell, "Recurrent cell"},
+    {"--score", &PolicyNames::score, "How a query meets the keys"},
+    {"--encoder", &PolicyNames::encoder, "How the source is read"},
+    {"--decoder", &PolicyNames::decoder, "What happens in a step"},
+    {"--readout", &PolicyNames::readout, "What the output layer reads"}};
+
 /// Takes what an architecture says, and what its paper does if wanted, but for what was given.
 void take_architecture(const std::string& architecture, bool as_in_paper, const CLI::App& command,
                        TrainOptions& o) {
-  const PaperChoices paper =
-      choices_of_paper(architecture, bd::TextOptions{.max_length = o.corpus.max_length}.loss_divisor());
-  if (architecture != D2l::name) o.policies = paper.policies;
+  const Combination& chosen = architecture_of("--architecture", architecture);
+  const PaperChoices paper = chosen.paper(bd::TextOptions{.max_length = o.corpus.max_length}.loss_divisor());
+  for (const PolicyOption& option : policy_options)
+    if (command.count(option.name) == 0) o.policies.*option.family = chosen.policies.*option.family;
   o.config.bridge = paper.config.bridge;
+  o.config.tied = paper.config.tied;
+  if (command.count("--reverse-source") == 0) o.corpus.reverse_source = paper.reverse_source;
   if (!as_in_paper) return;
-  o.first = FirstWeights::of_paper;
+  o.first = paper.first;
   const auto take = [&](const char* name, auto& value, const auto& of_paper) {
     if (command.count(name) == 0) value = of_paper;
   };
@@ -132,6 +148,7 @@ void take_architecture(const std::string& architecture, bool as_in_paper, const 
   take("--batch", o.trainer.batch, paper.training.batch);
   take("--clip", o.trainer.clip, paper.training.clip);
   o.trainer.schedule.after = paper.training.schedule.after;
+  o.trainer.schedule.decay = paper.training.schedule.decay;
   o.trainer.grouping = paper.training.grouping;
 }
 
@@ -156,21 +173,19 @@ void add_train(CLI::App& app) {
         ->check(CLI::IsMember(std::move(choices)))
         ->capture_default_str();
   };
-  const auto architecture = std::make_shared<std::string>(D2l::name);
-  std::vector<std::string> architectures = names(Papers{});
-  architectures.insert(architectures.begin(), std::string(D2l::name));
-  choice("--architecture", *architecture, "Whose model; --cell, --score and --encoder choose parts of d2l's",
-         architectures)
+  const auto architecture = std::make_shared<std::string>("d2l");
+  choice("--architecture", *architecture,
+         "Whose model; the next five options put others in the place of its parts, where that is compiled in",
+         architectures())
       ->group("Model");
+  for (const auto& [name, family, purpose] : policy_options)
+    c->add_option(name, o.policies.*family, std::string(purpose) + " [the architecture's]")
+        ->check(CLI::IsMember(names_of(family)))
+        ->group("Model");
   const auto as_in_paper = std::make_shared<bool>(false);
   c->add_flag("--paper", *as_in_paper,
               "Sizes, first weights, optimizer, batches and epochs as the architecture's paper has them, "
               "where they are not given here")
-      ->group("Model");
-  choice("--cell", o.policies.cell, "Recurrent cell", names(Cells{}))->group("Model");
-  choice("--score", o.policies.score, "How a query meets the keys", names(Scores{}))->group("Model");
-  choice("--encoder", o.policies.encoder, "One direction or both; both go with --score additive",
-         names(Encoders{}))
       ->group("Model");
   number(c, "--embed", o.config.embed, "Width of the embeddings", positive)->group("Model");
   number(c, "--hidden", o.config.hidden, "Width of the hidden states", positive)->group("Model");
@@ -198,6 +213,9 @@ void add_train(CLI::App& app) {
          "words: lower case, punctuation apart; characters: for scripts without spaces; "
          "none: split on spaces and left alone",
          {"words", "characters", "none"})
+      ->group("Text");
+  c->add_flag("--reverse-source,!--no-reverse-source", o.corpus.reverse_source,
+              "Read sources from their ends, <eos> first, as --architecture sutskever does by itself")
       ->group("Text");
   const auto skip = std::make_shared<bool>(false);
   c->add_flag("--skip-bad-lines", *skip, "Leave out, and count, lines that are no pairs")->group("Text");
@@ -251,14 +269,9 @@ void add_train(CLI::App& app) {
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
 
   c->parse_complete_callback([c, &o, architecture, as_in_paper, final_state, tokens, skip, rate, by_length] {
-    if (*architecture != D2l::name)
-      for (const char* part : {"--cell", "--score", "--encoder"})
-        if (c->count(part) > 0)
-          throw CLI::ValidationError(std::string(part) + ": expected it with --architecture d2l, got " +
-                                     *architecture + ", which has its own");
     take_architecture(*architecture, *as_in_paper, *c, o);
     try {
-      check_policies("--score", o.policies);
+      combination_of("train", o.policies);
     } catch (const bd::Error& e) {
       throw CLI::ValidationError(e.what());
     }

@@ -19,7 +19,7 @@ struct TrainOptions {
   std::filesystem::path model;
   PolicyNames policies;
   bd::Config config{.dropout = 0.1F};
-  FirstWeights first = FirstWeights::usual;
+  FirstWeights first = nullptr;
   bd::CorpusOptions corpus;
   OptimizerChoice optimizer;
   bd::TrainerOptions trainer;

@@ -61,7 +61,9 @@ int run(int argc, char** argv) {
                                                 : std::string("expected ") +
                                                       (commands.empty() ? "a command" : "known options") +
                                                       ", got " + bahdanau::detail::quote(unknown.front());
-    std::cerr << "bahdanau: " << problem << "; see bahdanau " << command << "--help\n";
+    std::cerr << "bahdanau: " << problem;
+    if (problem.find('\n') == problem.npos) std::cerr << "; see bahdanau " << command << "--help";
+    std::cerr << '\n';
     return wrong_usage;
   }
   return fine;

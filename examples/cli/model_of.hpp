@@ -18,12 +18,12 @@
 #include <bahdanau/decode/translate.hpp>
 #include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/io/model_file.hpp>
+#include <bahdanau/models/defaults.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/trainer.hpp>
 
 #include "any_model.hpp"
-#include "models.hpp"
-#include "policies.hpp"
+#include "registry.hpp"
 
 namespace cli {
 
@@ -73,17 +73,19 @@ struct AnyOptimizer {
   }
 };
 
-/// What a model and a frozen one have in common.
-template <class Model, class Base>
-class InferenceOf : public Base {
- public:
-  explicit InferenceOf(Model model) : model_(std::move(model)) {}
+template <class Model>
+PolicyNames policies_of() {
+  return {std::string(Model::Cell::name), std::string(Model::Score::name), std::string(Model::Encoder::name),
+          std::string(Model::Decoder::name), std::string(Model::Readout::name)};
+}
 
-  PolicyNames policies() const override {
-    return {std::string(Model::Cell::name), std::string(Model::Score::name),
-            std::string(Model::Encoder::name), std::string(Model::Decoder::name),
-            std::string(Model::Readout::name)};
-  }
+/// What can be said of a model and of a frozen one.
+template <class Model, class Base>
+class Described : public Base {
+ public:
+  explicit Described(Model model) : model_(std::move(model)) {}
+
+  PolicyNames policies() const override { return policies_of<Model>(); }
   const bd::Config& config() const override { return model_.config(); }
   const bd::Vocabularies& vocabularies() const override { return model_.vocabularies(); }
   std::size_t weights() const override {
@@ -92,32 +94,45 @@ class InferenceOf : public Base {
     return total;
   }
 
-  std::vector<bd::Translation> score(std::span<const bd::SentencePair> pairs,
-                                     std::size_t batch) const override {
-    return bd::score_pairs(model_, pairs, batch);
-  }
-
-  std::vector<std::vector<bd::Translation>> translate(std::span<const std::string> sentences,
-                                                      const Search& search) const override {
-    if (const auto* beam = std::get_if<bd::Beam>(&search))
-      return bd::translate_nbest(model_, sentences, *beam);
-    std::vector<std::vector<bd::Translation>> out;
-    for (bd::Translation& best : model_.translate(sentences, std::get<bd::Greedy>(search)))
-      out.emplace_back().push_back(std::move(best));
-    return out;
-  }
-
  protected:
   Model model_;
 };
 
 template <class Model>
-using FrozenOf = InferenceOf<bd::Frozen<Model>, AnyModel>;
-
-template <class Model>
-class ModelOf final : public InferenceOf<Model, TrainableModel> {
+class FrozenOf final : public Described<bd::Frozen<Model>, AnyModel> {
  public:
-  using InferenceOf<Model, TrainableModel>::InferenceOf;
+  using Described<bd::Frozen<Model>, AnyModel>::Described;
+
+  std::vector<bd::Translation> score(std::span<const bd::SentencePair> pairs,
+                                     std::size_t batch) const override {
+    return bd::score_pairs(this->model_, pairs, batch);
+  }
+
+  std::vector<std::vector<bd::Translation>> translate(std::span<const std::string> sentences,
+                                                      const Search& search) const override {
+    if (const auto* beam = std::get_if<bd::Beam>(&search))
+      return bd::translate_nbest(this->model_, sentences, *beam);
+    std::vector<std::vector<bd::Translation>> out;
+    for (bd::Translation& best : this->model_.translate(sentences, std::get<bd::Greedy>(search)))
+      out.emplace_back().push_back(std::move(best));
+    return out;
+  }
+};
+
+/// It translates as a frozen model, so that searching is compiled once.
+template <class Model>
+class ModelOf final : public Described<Model, TrainableModel> {
+ public:
+  using Described<Model, TrainableModel>::Described;
+
+  std::vector<bd::Translation> score(std::span<const bd::SentencePair> pairs,
+                                     std::size_t batch) const override {
+    return FrozenOf<Model>(this->model_.freeze()).score(pairs, batch);
+  }
+  std::vector<std::vector<bd::Translation>> translate(std::span<const std::string> sentences,
+                                                      const Search& search) const override {
+    return FrozenOf<Model>(this->model_.freeze()).translate(sentences, search);
+  }
 
   bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
                            const OptimizerChoice& optimizer, const bd::TrainerOptions& options) override {
@@ -129,35 +144,40 @@ class ModelOf final : public InferenceOf<Model, TrainableModel> {
 };
 
 template <class Model>
-std::unique_ptr<AnyModel> FromFile::make() const {
+std::unique_ptr<AnyModel> load_model(const std::filesystem::path& path) {
   return std::make_unique<FrozenOf<Model>>(bd::Frozen<Model>::load(path));
 }
+
 template <class Model>
-std::unique_ptr<AnyModel> FromSeed::make() const {
-  Model model(config, vocabularies, seed);
-  if constexpr (bd::models::OfPaper<Model>)
-    if (first == FirstWeights::of_paper) bd::models::defaults<Model>().initialize(model, seed);
+std::unique_ptr<TrainableModel> create_model(const NewModel& made_from) {
+  Model model(made_from.config, made_from.vocabularies, made_from.seed);
+  if (made_from.first) model.weights().initialize(model.parameters(), made_from.seed, made_from.first);
   return std::make_unique<ModelOf<Model>>(std::move(model));
 }
 
-/// A frozen model from a file, a `TrainableModel` from a seed.
 template <class Model>
-std::unique_ptr<AnyModel> model_from(const Origin& origin) {
-  return std::visit([](const auto& from) { return from.template make<Model>(); }, origin);
+PaperChoices choices_of(std::size_t loss_divisor) {
+  const auto paper = bd::models::defaults<Model>(loss_divisor);
+  return {paper.config,
+          paper.initializer,
+          {std::string(paper.optimizer.name), paper.optimizer.rate},
+          paper.training,
+          paper.reverse_source};
 }
 
-template <class Cell>
-std::unique_ptr<AnyModel> model_with(std::string_view where, const PolicyNames& names, const Origin& origin) {
-  std::unique_ptr<AnyModel> result;
-  choose_score_and_encoder(where, names.score, names.encoder, [&]<class Score, class Encoder>() {
-    result = model_from<bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Encoder>>(origin);
-  });
-  return result;
+template <class Model>
+Combination compiled() {
+  return {policies_of<Model>(), &load_model<Model>, &create_model<Model>};
 }
 
-template <class Paper>
-std::unique_ptr<AnyModel> model_of_paper(const Origin& origin) {
-  return model_from<typename Paper::Model>(origin);
+/// A paper's model under the name of its architecture.
+template <class Model>
+Combination compiled(std::string_view architecture) {
+  return {policies_of<Model>(), &load_model<Model>, &create_model<Model>, architecture, &choices_of<Model>};
 }
+
+/// d2l's model with others in the place of its policies.
+template <class Cell, class Score, class... Others>
+using D2lWith = bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Others...>;
 
 }  // namespace cli

@@ -125,6 +125,7 @@ void draw(const fs::path& folder, const bd::TrainingReport& report, const AnyMod
     bd::plot::curve(folder / "loss.svg", curves, {.title = "Training", .y_label = "nats per token"});
     wrote(folder / "loss.svg");
   }
+  if (!model.policies().attends()) return say("no pictures of attention: the model has none");
   std::size_t number = 0;
   const std::vector<std::string> sources = first_sources(sentences, model, 4);
   for (const auto& found : model.translate(sources, bd::Greedy{})) {
@@ -170,7 +171,7 @@ std::unique_ptr<TrainableModel> new_model(const TrainOptions& options, const bd:
   const std::string sizes = "--embed " + bd::detail::text(config.embed) + " --hidden " +
                             bd::detail::text(config.hidden) + " --layers " + bd::detail::text(config.layers);
   try {
-    return new_any_model(options.policies, options.config, vocabularies, options.seed, options.first);
+    return new_any_model(options.policies, {options.config, vocabularies, options.seed, options.first});
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {  // beyond what can be asked for
   }

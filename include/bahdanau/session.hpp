@@ -47,7 +47,9 @@ class Session {
         continuation_(continuation),
         limits_(limits),
         memory_(frozen_.architecture(), Greedy{}),
-        session_(frozen_.sessions()->borrow()) {}
+        session_(frozen_.sessions()->borrow()) {
+    session_->fetch_heads(true);
+  }
 
   const Frozen<Model>& model() const { return frozen_; }
 
@@ -101,8 +103,17 @@ class Session {
   std::span<const Token> next(std::size_t row) const { return session_->next(stepped_row(row)); }
   /// ln p of each of them, or of all tokens in their order.
   std::span<const Scalar> log_probs(std::size_t row) const { return session_->log_probs(stepped_row(row)); }
-  /// What the last step of a row has attended to: a weight for each key of its sentence.
+  /// What the last step of a row has attended to: a weight for each key of its sentence; none where the
+  /// model does not attend.
   std::span<const Scalar> attention(std::size_t row) const { return session_->attention(stepped_row(row)); }
+  /// The same of one head. A score without heads has one, and this is its attention; of several heads
+  /// `attention(row)` is the mean.
+  static constexpr std::size_t heads() { return detail::heads_of<typename Model::Score>(); }
+  std::span<const Scalar> attention(std::size_t row, std::size_t head) const {
+    if (head >= heads()) fail("Session", "a head below " + detail::text(heads()), detail::text(head));
+    const std::span<const Scalar> mean = attention(row);
+    return heads() == 1 ? mean : session_->head_attention(row).subspan(head * mean.size(), mean.size());
+  }
 
  private:
   void require_there() const {

@@ -215,11 +215,11 @@ class Translator {
     if (const auto* x = std::get_if<Greedy>(&a)) {
       const auto& y = std::get<Greedy>(b);
       return x->max_length == y.max_length && x->replace_unknown == y.replace_unknown &&
-             x->limits.target_tokens == y.limits.target_tokens;
+             x->heads == y.heads && x->limits.target_tokens == y.limits.target_tokens;
     }
     const auto &x = std::get<Beam>(a), &y = std::get<Beam>(b);
     return x.width == y.width && x.nbest == y.nbest && x.length_power == y.length_power &&
-           x.max_length == y.max_length && x.replace_unknown == y.replace_unknown &&
+           x.max_length == y.max_length && x.replace_unknown == y.replace_unknown && x.heads == y.heads &&
            x.limits.target_tokens == y.limits.target_tokens;
   }
 

@@ -97,6 +97,43 @@ TEMPLATE_TEST_CASE("each weight's gradient is one product over all steps, in a s
   CHECK(listed);
 }
 
+TEMPLATE_TEST_CASE("so it is where two cells in a row share a state", "[loop][gradient]", bahdanau::Gru,
+                   bahdanau::Lstm, Plain) {
+  using C = TestType;
+  for (const auto& rows : {equal_rows, ragged_rows}) {
+    BoundCell<C, B> cell(2, 3);
+    std::size_t tokens = 0;
+    for (const std::size_t n : rows) tokens += n;
+    const V x = cell.tape.leaf({tokens, 2}, normal(2 * tokens, 1));
+    const V first = cell.project(x), second = cell.project(x);
+    Loop<B> loop(cell.tape, rows);
+    CellState<C, B> state;
+    for (V& part : state) part = loop.carry_zeros(3);
+    for (std::size_t t = 0, begin = 0; t < rows.size(); begin += rows[t++]) {
+      loop.step();
+      for (V& part : state) part = part.row_range(0, rows[t]);
+      const CellState<C, B> before = state;
+      {
+        const bahdanau::InnerStep<B> inner(cell.tape);
+        state = C::step(cell.w, first.row_range(begin, rows[t]), state);
+      }
+      state = C::step(cell.w, second.row_range(begin, rows[t]), state);
+      for (std::size_t p = 0; p < C::parts; ++p) {
+        const V after = loop.carry_on(p, state[p]);
+        if (!std::is_same_v<C, Plain>) CHECK(after.value == state[p].value);  // nothing was copied
+        CHECK(after.value == before[p].value + (t == 0 ? rows[0] : rows[t - 1]) * 3);
+        state[p] = after;
+      }
+    }
+    cell.tape.backward(sum(loop.all(0)));
+    // W_ih twice, before the loop; W_hh of each cell once, or in two parts
+    const std::size_t expected = std::is_same_v<C, bahdanau::Gru> ? 6 : 4;
+    std::vector<std::size_t> products;
+    for (const auto& product : cell.tape.sums().products) products.push_back(product.rows);
+    CHECK(products == std::vector<std::size_t>(expected, tokens));
+  }
+}
+
 TEST_CASE("what each step makes lies behind what the step before has made", "[loop][memory]") {
   for (const auto& rows : {equal_rows, ragged_rows}) {
     Tape tape;

@@ -143,6 +143,16 @@ TEST_CASE("linear maps refuse weights and biases that do not fit", "[ops][error]
 TEST_CASE("operations that move elements refuse what is outside", "[ops][error]") {
   check(
       [](Fixture& f) {
+        add_in_place(f.a({2, 3}), f.a({3, 3}));
+      },
+      "add_in_place: expected y [3, 3], got [2, 3]");
+  check(
+      [](Fixture& f) {
+        add_gathered_rows(f.a({2, 3}), f.a({2, 4}), nullptr);
+      },
+      "add_gathered_rows: expected y of width 4, got 3");
+  check(
+      [](Fixture& f) {
         concat_columns({f.a({2, 3}), f.a({3, 3})});
       },
       "concat_columns: expected parts with rows: 2, got 3");

@@ -38,6 +38,28 @@ TEST_CASE("arrays below one another pass the gradient check", "[ops][gradient]")
   CHECK(gradient_error(twice, {{3, 2}}) <= gradient_tolerance);
 }
 
+TEST_CASE("rows added in place pass the gradient check", "[ops][gradient]") {
+  const Function whole = [](DoubleTape&, Inputs in) {
+    const V y = linear(in[0], in[1]);
+    add_in_place(y, in[2]);
+    return tanh(y);
+  };
+  CHECK(gradient_error(whole, {{3, 2}, {4, 2}, {3, 4}}) <= gradient_tolerance);
+  const std::vector<Index> rows = {2, 0, 2, 2, 1};
+  const Function gathered = [&](DoubleTape& tape, Inputs in) {
+    const V y = linear(in[0], in[1]);
+    add_gathered_rows(y, in[2], tape.keep(rows));
+    return tanh(y);
+  };
+  CHECK(gradient_error(gathered, {{5, 2}, {4, 2}, {3, 4}}) <= gradient_tolerance);
+  DoubleTape tape;
+  const V y = tape.leaf({2, 1}, std::vector<double>{1, 2}),
+          x = tape.leaf({2, 1}, std::vector<double>{10, 20});
+  add_in_place(y, x);
+  add_gathered_rows(y, x, tape.keep(std::vector<Index>{1, 1}));
+  CHECK(on_host<Double>(y.value, 2) == std::vector<double>{31, 42});
+}
+
 TEST_CASE("a constant among the parts takes no gradient away from the others", "[ops][gradient]") {
   // Each part is an operation of its own, and what is made from the whole must still be played.
   const int at = GENERATE(0, 1, 2);

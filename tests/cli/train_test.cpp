@@ -92,11 +92,38 @@ TEST_CASE("files beyond the limit of the shell are an error with a reason", "[cl
   CHECK_FALSE(std::filesystem::exists(files / "m"));
 }
 
-TEST_CASE("every combination of policies and every optimizer trains", "[cli][train][lstm]") {
+TEST_CASE("every combination that is compiled in trains, scores, translates and is evaluated",
+          "[cli][train][lstm]") {
+  const Run list = run_tool("train --data none --model none --score scaled_dot --encoder bidirectional");
+  std::size_t combinations = 0;
+  for (const std::string& line : lines_in(list.err)) {
+    if (!line.starts_with("  ")) continue;
+    CAPTURE(line);
+    std::string settings = "--quiet --epochs 1", rest = line.substr(2, line.find(" (") - 2) + ", ";
+    for (const char* option : {" --cell ", " --score ", " --encoder ", " --decoder ", " --readout "}) {
+      settings += option + ("'" + rest.substr(0, rest.find(", ")) + "'");
+      rest.erase(0, rest.find(", ") + 2);
+    }
+    const TemporaryDirectory files;
+    const Run run = train_in(files, settings);
+    CHECK(run.err.empty());
+    REQUIRE(run.code == 0);
+    const std::string model = " --model " + shell_word(files / "m");
+    const Run translated = run_tool("translate --beam 2" + model, "I go.\n");
+    CHECK(translated.code == 0);
+    CHECK(lines_in(translated.out).size() == 1);
+    CHECK(run_tool("score --data -" + model, "I go.\tJe vais.\n").code == 0);
+    CHECK(run_tool("evaluate --data -" + model, "I go.\tJe vais.\n").code == 0);
+    const Run plot = run_tool("plot --terminal --source 'I go.'" + model);
+    CHECK(plot.code == (settings.find("'none'") == settings.npos ? 0 : 1));
+    ++combinations;
+  }
+  CHECK(combinations == 26);
+}
+
+TEST_CASE("every optimizer trains", "[cli][train]") {
   for (const std::string settings :
-       {"--cell gru --score additive --encoder bidirectional", "--cell gru --score scaled_dot",
-        "--cell lstm --score additive", "--cell lstm --score additive --encoder bidirectional",
-        "--optimizer adamw", "--optimizer sgd", "--optimizer adadelta",
+       {"--optimizer adamw", "--optimizer sgd", "--optimizer adadelta",
         "--group-by-length --label-smoothing 0.1 --warm-up 5 --decay-patience 1"}) {
     CAPTURE(settings);
     const TemporaryDirectory files;
@@ -108,23 +135,72 @@ TEST_CASE("every combination of policies and every optimizer trains", "[cli][tra
 }
 
 TEST_CASE("the papers' models train, translate and go on from a checkpoint", "[cli][train][lstm]") {
-  for (const std::string architecture : {"rnnsearch", "luong"}) {
+  using bahdanau::Bridge;
+  struct Paper {
+    std::string architecture, policies;
+    Bridge bridge;
+  };
+  const Paper papers[] = {
+      {"rnnsearch", "gru_reset_before, additive, bidirectional, deep(500)", Bridge::backward},
+      {"luong", "lstm, general, unidirectional, input_feeding", Bridge::both},
+      {"nematus", "gru, additive, bidirectional, conditional, tanh", Bridge::mean},
+      {"gehring", "lstm, general, convolutional(6,3)", Bridge::mean}};
+  for (const auto& [architecture, policies, bridge] : papers) {
     CAPTURE(architecture);
     const TemporaryDirectory files, whole;
     const Run run = train_in(files, "--epochs 2 --architecture " + architecture);
     REQUIRE(run.code == 0);
-    CHECK_THAT(run.err, ContainsSubstring(
-                            architecture == "luong"
-                                ? "model: lstm, general, unidirectional, input_feeding, 1 layer of"
-                                : "model: gru_reset_before, additive, bidirectional, deep(500), 1 layer of"));
+    CHECK_THAT(run.err, ContainsSubstring("model: " + policies + ", 1 layer of"));
     const ModelDescription d = description(files / "m");
-    CHECK(d.config.bridge == (architecture == "luong" ? bahdanau::Bridge::both : bahdanau::Bridge::backward));
+    CHECK(d.config.bridge == bridge);
+    CHECK(d.config.tied == (architecture == "nematus"));
     const Run translated = run_tool("translate --beam 3 --model " + shell_word(files / "m"), "I go.\n");
     CHECK(translated.code == 0);
     CHECK(lines_in(translated.out).size() == 1);
     CHECK(train_in(whole, "--quiet --epochs 2 --threads 1 --architecture " + architecture).code == 0);
     CHECK(contents(files / "m") == contents(whole / "m"));
   }
+}
+
+TEST_CASE("models without attention train, translate, score and say that there is nothing to draw",
+          "[cli][train][lstm]") {
+  for (const std::string architecture : {"sutskever", "cho"}) {
+    CAPTURE(architecture);
+    const TemporaryDirectory files;
+    const Run run = train_in(
+        files, "--epochs 2 --plot " + shell_word(files / "plots") + " --architecture " + architecture);
+    REQUIRE(run.code == 0);
+    CHECK_THAT(run.err, ContainsSubstring(architecture == "cho"
+                                              ? "model: gru_reset_before, none, unidirectional, "
+                                                "fixed_context, deep(500,after), 1 layer of"
+                                              : "model: lstm, none, unidirectional, plain, 1 layer"));
+    CHECK_THAT(run.err, ContainsSubstring("no pictures of attention: the model has none\n"));
+    CHECK(std::filesystem::exists(files / "plots" / "loss.svg"));
+    CHECK(description(files / "m").vocabularies.text.reverse_source == (architecture == "sutskever"));
+    const std::string model = " --model " + shell_word(files / "m");
+    const Run translated = run_tool("translate --json --beam 3" + model, "I go.\n");
+    REQUIRE(translated.code == 0);
+    const auto line = json_lines(translated.out).front();
+    CHECK(line["source"] == nlohmann::json({"i", "go", ".", "<eos>"}));
+    CHECK(line["attention"] == nlohmann::json(std::vector<std::vector<double>>(line["target"].size())));
+    const Run replaced = run_tool("translate --replace-unknown" + model, "I go.\n");
+    CHECK(replaced.code == 1);
+    CHECK_THAT(replaced.err, ContainsSubstring("replace_unknown: expected a model that attends, got one with "
+                                               "the score \"none\""));
+    const Run drawn = run_tool("plot --terminal --source 'I go.'" + model);
+    CHECK(drawn.code == 1);
+    CHECK_THAT(drawn.err, ContainsSubstring("heatmap: expected attention to draw, got none; the translation "
+                                            "is of a model that does not attend"));
+  }
+}
+
+TEST_CASE("--reverse-source is for any model, and --no-reverse-source against Sutskever's",
+          "[cli][train][lstm]") {
+  const TemporaryDirectory files;
+  CHECK(train_in(files, "--quiet --epochs 1 --reverse-source").code == 0);
+  CHECK(description(files / "m").vocabularies.text.reverse_source);
+  CHECK(train_in(files, "--quiet --epochs 1 --architecture sutskever --no-reverse-source").code == 0);
+  CHECK_FALSE(description(files / "m").vocabularies.text.reverse_source);
 }
 
 TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli][train][lstm]") {
@@ -140,12 +216,19 @@ TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli
   CHECK(d.config.dropout == 0.2F);
 }
 
-TEST_CASE("a paper's model has its own parts", "[cli][train][error][lstm]") {
+TEST_CASE("an option puts another part into an architecture, where that is compiled in",
+          "[cli][train][error][lstm]") {
   const TemporaryDirectory files;
+  const Run same =
+      train_in(files, "--epochs 0 --architecture luong --decoder attend_then_step --score additive");
+  REQUIRE(same.code == 0);
+  CHECK_THAT(same.err, ContainsSubstring("model: lstm, additive, unidirectional, 1 layer of"));
   const Run run = train_in(files, "--architecture luong --cell gru");
   CHECK(run.code == 2);
+  CHECK_THAT(run.err, ContainsSubstring("expected policies that are compiled into the tool together, got "
+                                        R"("gru", "general", "unidirectional", "input_feeding", "linear")"));
   CHECK_THAT(run.err,
-             ContainsSubstring("--cell: expected it with --architecture d2l, got luong, which has its own"));
+             ContainsSubstring("\n  lstm, general, unidirectional, input_feeding, linear (luong)\n"));
 }
 
 TEST_CASE("the same seed gives the same bytes, whatever the threads; another seed others", "[cli][train]") {
@@ -225,7 +308,8 @@ TEST_CASE("a bad line is an error with path and line, or skipped and counted", "
 TEST_CASE("policies that do not fit are refused before anything is read", "[cli][train][error]") {
   const Run run = run_tool("train --data none --model none --score scaled_dot --encoder bidirectional");
   CHECK(run.code == 2);
-  CHECK_THAT(run.err, ContainsSubstring("a bidirectional encoder goes with \"additive\""));
+  CHECK_THAT(run.err, ContainsSubstring("expected policies that are compiled into the tool together, got "
+                                        R"("gru", "scaled_dot", "bidirectional", )"));
 }
 
 TEST_CASE("what cannot work is said before training", "[cli][train][error]") {

@@ -1,5 +1,5 @@
 // error: bahdanau: this readout (DeepOutput<500>, say) reads the state before the step, and this decoder
-// attends after it; use AttendThenStep, or DeepOutput<500, OutputState::after>
+// does not attend before it; use AttendThenStep, or DeepOutput<500, OutputState::after>
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

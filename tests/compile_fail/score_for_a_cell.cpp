@@ -1,5 +1,6 @@
-// error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, or a
-// struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has one
+// error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, Rnn,
+// or a struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has
+// one
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

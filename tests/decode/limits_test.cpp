@@ -182,7 +182,9 @@ TEST_CASE("memory beyond its limit is refused before any work", "[decode][limits
 
 TEMPLATE_TEST_CASE("the estimate of memory is above what is needed, and not far above",
                    "[decode][limits][memory]", (Model<bd::Gru>), (Model<bd::Lstm>),
-                   (Model<bd::Gru, bd::Bidirectional>)) {
+                   (Model<bd::Gru, bd::Bidirectional>),
+                   (bd::EncoderDecoder<bd::Gru, bd::Coverage<bd::Additive>, TestBackend<float>>),
+                   (bd::EncoderDecoder<bd::Gru, bd::MultiHead<bd::ScaledDot, 8>, TestBackend<float>>)) {
   if (!measures_memory) return;
   struct Case {
     std::size_t width, vocabulary, tokens, sentences, beam, length;
@@ -204,9 +206,9 @@ TEMPLATE_TEST_CASE("the estimate of memory is above what is needed, and not far 
       CHECK(expected <= 12 * (measured + (4 << 20)));
     };
     if (c.beam == 1)
-      measure(bd::Greedy{.max_length = c.length, .threads = 1});
+      measure(bd::Greedy{.max_length = c.length, .threads = 1, .heads = true});
     else
-      measure(bd::Beam{.width = c.beam, .max_length = c.length, .threads = 1});
+      measure(bd::Beam{.width = c.beam, .max_length = c.length, .threads = 1, .heads = true});
   }
 }
 

@@ -80,6 +80,57 @@ TEST_CASE("Luong's model has the paper's sizes, optimizer, schedule and first we
   CHECK(*std::max_element(w.begin(), w.end()) > 0.08);
 }
 
+TEST_CASE("Sutskever's model has the paper's sizes, optimizer, schedule and order of the source",
+          "[family][defaults]") {
+  const auto paper = bd::models::defaults<bd::models::Sutskever<B>>(50);
+  CHECK(paper.config.layers == 4);
+  CHECK(paper.config.embed == 1000);
+  CHECK(paper.config.hidden == 1000);
+  CHECK(paper.config.dropout == 0);
+  CHECK(paper.reverse_source);
+  CHECK(paper.optimizer.rate == Approx(0.7 * 50 / 128));
+  CHECK(paper.training.clip == Approx(5 * 128.0 / 50));
+  CHECK(paper.training.epochs == 8);
+  CHECK(paper.training.grouping == bd::Grouping::by_length);
+  bd::ScheduleState state;
+  std::vector<double> factors;
+  for (int epoch = 0; epoch < 8; ++epoch) {
+    factors.push_back(state.factor);
+    state.observe(paper.training.schedule, 1);
+  }
+  CHECK(factors == std::vector<double>{1, 1, 1, 1, 1, 0.25, 0.0625, 0.015625});
+  const auto bound = paper.initializer({"decoder.rnn.bias_hh_l0", {}, {}});
+  CHECK(bound.kind == bd::Initializer::uniform(0.08).kind);
+}
+
+TEST_CASE("Cho's model has the paper's sizes, optimizer and first weights", "[family][defaults]") {
+  using Model = bd::models::Cho<B>;
+  auto paper = bd::models::defaults<Model>();
+  CHECK(paper.config.embed == 100);
+  CHECK(paper.config.hidden == 1000);
+  CHECK(paper.config.layers == 1);
+  CHECK_FALSE(paper.reverse_source);
+  CHECK(std::string(paper.optimizer.name) == "adadelta");
+  CHECK(paper.optimizer.epsilon == 1e-6);
+  CHECK(paper.training.batch == 64);
+  CHECK(paper.training.clip == 0);
+  paper.config.embed = paper.config.hidden = 20;
+  Model model(paper.config, {bd::Vocabulary::numbered(200), bd::Vocabulary::numbered(200), {}});
+  paper.initialize(model, 1);
+  for (const auto& entry : model.parameters().entries()) {
+    INFO(entry.name);
+    double squares = 0;
+    const std::vector<double> w = model.weights().read(entry.parameter);
+    for (const double x : w) squares += x * x;
+    const double mean = squares / static_cast<double>(w.size());
+    const auto has = [&](const char* part) { return entry.name.find(part) != std::string::npos; };
+    if (has("bias"))
+      CHECK(squares == 0);
+    else  // a row of an orthogonal matrix of 20 has the length 1
+      CHECK(std::sqrt(mean) == Approx(has("weight_hh") ? std::sqrt(1.0 / 20) : 0.01).epsilon(0.15));
+  }
+}
+
 TEST_CASE("a model refuses choices that do not fit it, by name", "[family][error]") {
   using Plain = bd::EncoderDecoder<bd::Gru, bd::Additive, B>;
   CHECK(message_of([] { Plain({.bridge = bd::Bridge::mean}, small_vocabularies()); }) ==

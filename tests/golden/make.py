@@ -38,6 +38,7 @@ TARGET_VOCABULARY = RESERVED + ["va", "ça", "c3", "cours", "d4", "!", "."]  # "
 
 EMBED, HIDDEN, MAX_LENGTH = 5, 4, 6  # all differ, so that to mix up two of them is a wrong shape
 DEEP = 3  # the width of a deep output
+REACH, HEADS = 2, 2  # of local attention, to each side; of multi-head attention
 SOURCE_LENGTHS = [6, 2, 4, 1]  # neither sorted nor in the targets' order; each has a full row and a row of one
 TARGET_LENGTHS = [3, 6, 1, 5]
 BATCH = len(SOURCE_LENGTHS)
@@ -50,16 +51,18 @@ STEPS, RATE, THETA = 5, 0.005, 1.0  # training steps, Adam's rate, the norm that
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    cell: str  # gru, lstm, gru_reset_before
-    score: str  # additive, scaled_dot, dot, general
+    cell: str  # gru, lstm, gru_reset_before, rnn
+    score: str  # additive, scaled_dot, dot, general, local(general,2), coverage(additive), multi_head(scaled_dot,2), none
     bidirectional: bool
     layers: int
     final_state: str  # valid, padded
-    decoder: str = "attend_then_step"  # or step_then_attend, input_feeding
+    decoder: str = "attend_then_step"  # or step_then_attend, input_feeding, conditional, fixed_context, plain
     readout: str = "linear"  # or concat, tanh, deep(3), deep(3,after)
     bridge: str = "both"  # or backward, mean
     tied: bool = False
+    reverse_source: bool = False  # a text option: the encoder reads each row from its end, <eos> first
     title: str = ""  # of a member of the family, instead of a list of its policies
+    convolutional: tuple = ()  # layers and width of a convolutional encoder, instead of a recurrent one
 
     @property
     def name(self):
@@ -72,6 +75,12 @@ class Case:
         return 2 * HIDDEN if self.bidirectional else HIDDEN
 
     @property
+    def context_width(self):
+        """Of what the decoder gives its readout; without attention a first state, or nothing."""
+        attended = HIDDEN if self.score.startswith("multi_head") else self.key_width
+        return {"fixed_context": HIDDEN, "plain": 0}.get(self.decoder, attended)
+
+    @property
     def state_parts(self):
         return ["h", "c"] if self.cell == "lstm" else ["h"]
 
@@ -82,13 +91,15 @@ class Case:
             "dropout": 0.0, "encoder": "bidirectional" if self.bidirectional else "unidirectional",
             "final_state": self.final_state,
         }
+        if self.convolutional:
+            sizes["encoder"] = "convolutional({},{})".format(*self.convolutional)
         # What a file of 0.1 could not say is absent where it is as in 0.1.
         usual = {field.name: field.default for field in dataclasses.fields(Case)}
         later = {name: getattr(self, name) for name in ["decoder", "readout", "bridge", "tied"]}
         return sizes | {name: value for name, value in later.items() if value != usual[name]}
 
 
-# Five members of the family, chosen so that each policy that d2l's model does not have is in at least one of them.
+# Members of the family, chosen so that each policy that d2l's model does not have is in at least one of them.
 FAMILY = {
     "rnnsearch": dict(  # Bahdanau, Cho, Bengio 2015
         cell="gru_reset_before", score="additive", bidirectional=True, bridge="backward", readout=f"deep({DEEP})"
@@ -99,6 +110,36 @@ FAMILY = {
     "fed_deep": dict(
         cell="gru_reset_before", score="general", bidirectional=True, decoder="input_feeding",
         readout=f"deep({DEEP},after)",
+    ),
+    # Scores that change another.
+    "local_general": dict(cell="lstm", score=f"local(general,{REACH})", bidirectional=False, decoder="input_feeding"),
+    "coverage": dict(cell="gru", score="coverage(additive)", bidirectional=True),
+    "multi_head": dict(cell="gru", score=f"multi_head(scaled_dot,{HEADS})", bidirectional=False),
+    "multi_head_bi": dict(
+        cell="lstm", score=f"multi_head(scaled_dot,{HEADS})", bidirectional=True, readout="concat"
+    ),
+    "nematus": dict(  # Sennrich et al. 2017
+        cell="gru", score="additive", bidirectional=True, bridge="mean", decoder="conditional", readout="tanh", tied=True
+    ),
+    "gehring": dict(  # Gehring et al. 2016
+        cell="lstm", score="general", bidirectional=False, bridge="mean", convolutional=(2, 3)
+    ),
+    "conditional": dict(
+        cell="lstm", score="scaled_dot", bidirectional=False, decoder="conditional", readout="concat"
+    ),
+    "rnn": dict(cell="rnn", score="additive", bidirectional=False),
+    "sutskever": dict(  # Sutskever et al. 2014
+        cell="lstm", score="none", bidirectional=False, decoder="plain", reverse_source=True
+    ),
+    "cho": dict(  # Cho et al. 2014
+        cell="gru_reset_before", score="none", bidirectional=False, decoder="fixed_context",
+        readout=f"deep({DEEP},after)",
+    ),
+    "fixed_concat": dict(
+        cell="gru", score="none", bidirectional=True, decoder="fixed_context", readout="concat"
+    ),
+    "plain_tanh": dict(
+        cell="gru", score="none", bidirectional=True, bridge="mean", decoder="plain", readout="tanh", tied=True
     ),
 }
 
@@ -156,7 +197,8 @@ def random_batch(rng):
 # Standard deviations: large enough that attention differs from a mean and three layers down a gradient is still felt,
 # small enough that no gate saturates. The dense layer's decides whether the gradient's norm is above or below theta.
 SCALES = {
-    "embedding": 1.0, "rnn": 0.9, "attention": 1.5, "bridge": 0.7, "combine": 0.9, "readout": 0.7, "dense": 0.4
+    "embedding": 1.0, "rnn": 0.9, "attention": 1.5, "bridge": 0.7, "combine": 0.9, "readout": 0.7, "dense": 0.4,
+    "rnn2": 0.9, "position": 0.5, "project": 0.3, "keys": 0.25, "values": 0.25,
 }
 
 
@@ -173,6 +215,11 @@ def fill(model, rng):
 def is_valid(lengths, width=MAX_LENGTH):
     """True below each row's length. [batch] -> [batch, width]"""
     return torch.arange(width) < lengths[:, None]
+
+
+def reverse_valid(rows, lengths):
+    """Each row's first `length` entries in reverse order; what follows stays. rows [batch, width, ...]"""
+    return torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in zip(rows, lengths.tolist())])
 
 
 def attend(scores, values, lengths):
@@ -236,9 +283,74 @@ class GeneralAttention(nn.Module):
         return attend(queries @ self.W(keys).transpose(1, 2), values, lengths)
 
 
+class LocalAttention(GeneralAttention):
+    """Luong's local-p: softmax over the keys within reach of p = n sigma(v_p tanh(W_p q)), times a Gaussian."""
+
+    def __init__(self, case):
+        super().__init__(case)
+        self.W_p = nn.Linear(HIDDEN, HIDDEN, bias=False)
+        self.v_p = nn.Linear(HIDDEN, 1, bias=False)
+        self.lead = torch.inf  # of all calls: see window_lead
+
+    def forward(self, queries, keys, values, lengths):
+        p = lengths[:, None, None] * torch.sigmoid(self.v_p(torch.tanh(self.W_p(queries))))  # [batch, queries, 1]
+        distance = torch.arange(keys.shape[1]) - p  # [batch, queries, keys]
+        scores = queries @ self.W(keys).transpose(1, 2)
+        beyond = distance.detach().abs() - REACH
+        self.lead = min(self.lead, beyond.abs().min().item())
+        _, weights = attend(scores.masked_fill(beyond > 0, -torch.inf), values, lengths)
+        weights = weights * torch.exp(-(distance**2) / (2 * (REACH / 2) ** 2))
+        return weights @ values, weights
+
+
+class CoverageAttention(AdditiveAttention):
+    """w_v tanh(W_q q + W_k k + m w_m), m the sum of the key's earlier weights; for one query a call."""
+
+    def __init__(self, case):
+        super().__init__(case)
+        self.w_m = nn.Linear(1, HIDDEN, bias=False)
+        self.covered = None  # m [batch, keys]; Decoder.forward begins anew
+
+    def forward(self, queries, keys, values, lengths):
+        if self.covered is None:
+            self.covered = keys.new_zeros(keys.shape[:2])
+        covered_keys = self.W_k(keys) + self.w_m(self.covered[:, :, None])
+        context, weights = attend(additive_scores(self.W_q(queries), covered_keys, self.w_v.weight), values, lengths)
+        self.covered = self.covered + weights[:, 0]
+        return context, weights
+
+
+class MultiHeadAttention(nn.MultiheadAttention):
+    """PyTorch's own. It also keeps each head's weights, of which it returns the mean, in the order of the calls."""
+
+    def __init__(self, case):
+        super().__init__(HIDDEN, HEADS, kdim=case.key_width, vdim=case.key_width, batch_first=True)
+        self.heads = []  # each [batch, heads, 1, keys]; Decoder.forward begins anew
+
+    def forward(self, queries, keys, values, lengths):
+        padding = ~is_valid(lengths, keys.shape[1])
+        context, weights = super().forward(
+            queries, keys, values, key_padding_mask=padding, need_weights=True, average_attn_weights=False
+        )
+        self.heads.append(weights)
+        return context, weights.mean(dim=1)
+
+
 ATTENTIONS = {
-    "additive": AdditiveAttention, "scaled_dot": ScaledDotAttention, "dot": DotAttention, "general": GeneralAttention
+    "additive": AdditiveAttention, "scaled_dot": ScaledDotAttention, "dot": DotAttention, "general": GeneralAttention,
+    f"local(general,{REACH})": LocalAttention, "coverage(additive)": CoverageAttention,
+    f"multi_head(scaled_dot,{HEADS})": MultiHeadAttention,
 }
+
+
+class NoAttention(nn.Module):
+    """Nothing is attended to: weights [batch, queries, 0]"""
+
+    def __init__(self, case):
+        super().__init__()
+
+
+ATTENTIONS["none"] = NoAttention
 
 
 class GruResetBefore(nn.Module):
@@ -299,7 +411,7 @@ class GruResetBefore(nn.Module):
 def make_rnn(case, inputs, bidirectional):
     if case.cell == "gru_reset_before":
         return GruResetBefore(inputs, case.layers, bidirectional)
-    layer = nn.GRU if case.cell == "gru" else nn.LSTM
+    layer = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}[case.cell]  # nn.RNN's default is tanh
     return layer(inputs, HIDDEN, case.layers, batch_first=True, bidirectional=bidirectional)
 
 
@@ -311,7 +423,12 @@ class Encoder(nn.Module):
         self.rnn = make_rnn(case, EMBED, case.bidirectional)
 
     def forward(self, tokens, lengths):
-        """-> outputs [batch, max_length, key_width], final (h,) or (h, c), each [layers * directions, batch, hidden]"""
+        """-> outputs [batch, max_length, key_width], final (h,) or (h, c), each [layers * directions, batch, hidden]
+
+        Of a row that is read from its end the outputs are in that order, too.
+        """
+        if self.case.reverse_source:
+            tokens = reverse_valid(tokens, lengths)
         inputs = self.embedding(tokens)  # [batch, max_length, embed]
         if self.case.cell == "gru_reset_before":  # has only "valid" cases; packing is for PyTorch's own layers
             outputs, state = self.rnn(inputs, lengths=lengths)
@@ -321,6 +438,31 @@ class Encoder(nn.Module):
         else:  # as d2l runs it: on through <pad>; backwards, the reading starts there
             outputs, state = self.rnn(inputs)
         return outputs, (state if self.case.cell == "lstm" else (state,))
+
+
+class ConvolutionalEncoder(nn.Module):
+    POSITIONS = 1024
+
+    def __init__(self, case):
+        super().__init__()
+        layers, width = case.convolutional
+        stack = lambda: nn.ModuleList(nn.Conv1d(HIDDEN, HIDDEN, width, padding=width // 2) for _ in range(layers))
+        self.embedding = nn.Embedding(len(SOURCE_VOCABULARY), EMBED)
+        self.position = nn.Embedding(self.POSITIONS, EMBED)
+        self.project = nn.Linear(EMBED, HIDDEN)
+        self.keys, self.values = stack(), stack()
+
+    def convolve(self, stack, x, valid):
+        """x [batch, max_length, hidden], which is 0 beyond a sentence's end before each convolution"""
+        for conv in stack:
+            x = torch.tanh(conv(x.masked_fill(~valid, 0).transpose(1, 2)).transpose(1, 2) + x)
+        return x
+
+    def forward(self, tokens, lengths):
+        """-> keys [batch, max_length, hidden], (values,) like them, in place of final states"""
+        positions = torch.arange(tokens.shape[1]).clamp(max=self.POSITIONS - 1)
+        x, valid = self.project(self.embedding(tokens) + self.position(positions)), is_valid(lengths)[:, :, None]
+        return self.convolve(self.keys, x, valid), (self.convolve(self.values, x, valid),)
 
 
 # What the dense layer reads: forward(before, output, context, y), with the top layer's h before the step, what the
@@ -340,10 +482,10 @@ class LinearReadout(nn.Module):
 class ConcatReadout(nn.Module):
     def __init__(self, case):
         super().__init__()
-        self.width = HIDDEN + case.key_width + EMBED
+        self.width = HIDDEN + case.context_width + EMBED
 
     def forward(self, before, output, context, y):
-        return torch.cat([output, context, y], dim=-1)
+        return torch.cat([output, y] if context is None else [output, context, y], dim=-1)
 
 
 class SumReadout(nn.Module):
@@ -353,10 +495,12 @@ class SumReadout(nn.Module):
         super().__init__()
         self.state = nn.Linear(HIDDEN, rows)
         self.token = nn.Linear(EMBED, rows, bias=False)
-        self.context = nn.Linear(case.key_width, rows, bias=False)
+        if case.context_width > 0:
+            self.context = nn.Linear(case.context_width, rows, bias=False)
 
     def sum(self, s, context, y):
-        return self.state(s) + self.token(y) + self.context(context)
+        without = self.state(s) + self.token(y)
+        return without if context is None else without + self.context(context)
 
 
 class TanhReadout(SumReadout):
@@ -393,37 +537,39 @@ class Decoder(nn.Module):
         self.case = case
         self.attention = ATTENTIONS[case.score](case)
         self.embedding = nn.Embedding(len(TARGET_VOCABULARY), EMBED)
-        beside_token = {"attend_then_step": case.key_width, "step_then_attend": 0, "input_feeding": HIDDEN}
-        self.rnn = make_rnn(case, beside_token[case.decoder] + EMBED, bidirectional=False)
+        beside_token = {"attend_then_step": case.context_width, "input_feeding": HIDDEN, "fixed_context": HIDDEN}
+        self.rnn = make_rnn(case, beside_token.get(case.decoder, 0) + EMBED, bidirectional=False)
+        if case.decoder == "conditional":
+            self.rnn2 = make_rnn(dataclasses.replace(case, layers=1), case.context_width, bidirectional=False)
         self.readout = READOUTS[case.readout](case)
         self.dense = nn.Linear(self.readout.width, len(TARGET_VOCABULARY))
         if case.tied:
             self.dense.weight = self.embedding.weight  # one parameter, which named_parameters() names but once
-        if case.decoder != "attend_then_step":
-            self.combine = nn.Linear(case.key_width + HIDDEN, HIDDEN, bias=False)
-        if case.bidirectional:
+        if case.decoder in ["step_then_attend", "input_feeding"]:
+            self.combine = nn.Linear(case.context_width + HIDDEN, HIDDEN, bias=False)
+        if case.bidirectional or case.convolutional:
             self.bridge = nn.ModuleDict({part: self.make_bridge(case) for part in case.state_parts})
 
     @staticmethod
     def make_bridge(case):
-        inputs = HIDDEN if case.bridge == "backward" else 2 * HIDDEN
+        inputs = case.key_width if case.bridge != "backward" else HIDDEN
         return nn.ModuleList(nn.Linear(inputs, HIDDEN) for _ in range(case.layers))
 
-    def bridge_inputs(self, states, encoder_outputs, source_lengths):
+    def bridge_inputs(self, states, values, source_lengths):
         """What each layer's part of the first state is made from. Per layer [batch, hidden or 2 * hidden]"""
-        if self.case.bridge == "mean":  # of the keys below the valid length
-            keys = encoder_outputs.masked_fill(~is_valid(source_lengths)[:, :, None], 0)
-            return [keys.sum(dim=1) / source_lengths[:, None]] * self.case.layers
+        if self.case.bridge == "mean":  # of the values below the valid length
+            values = values.masked_fill(~is_valid(source_lengths)[:, :, None], 0)
+            return [values.sum(dim=1) / source_lengths[:, None]] * self.case.layers
         forward, backward = states[0::2], states[1::2]  # [2 * layers, batch, hidden]: l0 forward, l0 backward, l1 ...
         return backward if self.case.bridge == "backward" else torch.cat([forward, backward], dim=-1)
 
-    def initial_state(self, encoder_outputs, final, source_lengths):
+    def initial_state(self, values, final, source_lengths):
         """The encoder's final state, two directions folded into one. -> (h,) or (h, c), each [layers, batch, hidden]"""
-        if not self.case.bidirectional:
+        if not self.case.bidirectional and not self.case.convolutional:
             return final
         folded = []
-        for part, states in zip(self.case.state_parts, final):
-            inputs = self.bridge_inputs(states, encoder_outputs, source_lengths)
+        for part, states in itertools.zip_longest(self.case.state_parts, final):
+            inputs = self.bridge_inputs(states, values, source_lengths)
             linear = torch.stack([layer(x) for layer, x in zip(self.bridge[part], inputs)])
             folded.append(torch.tanh(linear) if part == "h" else linear)  # a cell state is not bounded by 1
         return tuple(folded)
@@ -433,13 +579,38 @@ class Decoder(nn.Module):
         output, state = self.rnn(x, state if self.case.cell == "lstm" else state[0])
         return output, (state if self.case.cell == "lstm" else (state,))
 
+    def step_layer(self, rnn, layer, x, state):
+        """One layer of an nn.GRU or nn.LSTM, as PyTorch's cell. x [batch, input], state (h,) or (h, c) -> the same"""
+        names = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"]
+        weights = [getattr(rnn, f"{name}_l{layer}") for name in names]
+        if self.case.cell == "lstm":
+            return torch.lstm_cell(x, state, *weights)
+        return (torch.gru_cell(x, state[0], *weights),)
+
+    def step_conditional(self, y, state, attend_to_source):
+        """s' = Cell1(y, s), c with query s', s = Cell2(c, s') of layer 0, and the others on top
+
+        y [batch, 1, embed] -> the top layer's h [batch, 1, hidden], the state of all layers, context, weights
+        """
+        states = list(zip(*state))  # per layer (h,) or (h, c)
+        between = self.step_layer(self.rnn, 0, y[:, 0], states[0])
+        context, weights = attend_to_source(between[0][:, None, :])
+        states[0] = self.step_layer(self.rnn2, 0, context[:, 0], between)
+        for l in range(1, self.case.layers):
+            states[l] = self.step_layer(self.rnn, l, states[l - 1][0], states[l])
+        state = tuple(torch.stack(parts) for parts in zip(*states))
+        return states[-1][0][:, None, :], state, context, weights
+
     def forward(self, inputs, encoder_outputs, final, source_lengths):
         """One pass over inputs [batch, max_length], the true previous tokens.
 
         -> logits [batch, max_length, vocabulary], attention [batch, max_length (target), max_length (source)]
         """
-        attend_to_source = lambda query: self.attention(query, encoder_outputs, encoder_outputs, source_lengths)
-        state = self.initial_state(encoder_outputs, final, source_lengths)
+        values = final[0] if self.case.convolutional else encoder_outputs
+        attend_to_source = lambda query: self.attention(query, encoder_outputs, values, source_lengths)
+        self.attention.covered, self.attention.heads = None, []  # of those that remember
+        state = self.initial_state(values, final, source_lengths)
+        fixed = state[0][-1][:, None, :]  # the top layer's first h, [batch, 1, hidden]
         output = encoder_outputs.new_zeros(len(inputs), 1, HIDDEN)  # a_0, if it is fed
         logits, attention = [], []
         for token in inputs.T:  # [batch]
@@ -448,6 +619,13 @@ class Decoder(nn.Module):
             if self.case.decoder == "attend_then_step":
                 context, weights = attend_to_source(before)
                 output, state = self.step_cells(torch.cat([context, y], dim=-1), state)
+            elif self.case.decoder == "conditional":
+                output, state, context, weights = self.step_conditional(y, state, attend_to_source)
+            elif self.case.score == "none":
+                context = fixed if self.case.decoder == "fixed_context" else None
+                weights = y.new_zeros(len(inputs), 1, 0)
+                x = y if context is None else torch.cat([context, y], dim=-1)
+                output, state = self.step_cells(x, state)
             else:
                 fed = [output] if self.case.decoder == "input_feeding" else []
                 query, state = self.step_cells(torch.cat([*fed, y], dim=-1), state)
@@ -461,12 +639,17 @@ class Decoder(nn.Module):
 class EncoderDecoder(nn.Module):
     def __init__(self, case):
         super().__init__()
-        self.encoder = Encoder(case)
+        self.encoder = ConvolutionalEncoder(case) if case.convolutional else Encoder(case)
         self.decoder = Decoder(case)
 
     def forward(self, batch):
         outputs, final = self.encoder(batch.source, batch.source_lengths)
         logits, attention = self.decoder(batch.decoder_input, outputs, final, batch.source_lengths)
+        if self.encoder.case.reverse_source:  # back to the order of the source
+            outputs = reverse_valid(outputs, batch.source_lengths)
+            if self.encoder.case.score != "none":
+                keys_first = reverse_valid(attention.transpose(1, 2), batch.source_lengths)
+                attention = keys_first.transpose(1, 2)
         # What lies beyond a sentence's end is nobody's business: 0.
         no_source = ~is_valid(batch.source_lengths)[:, :, None]
         no_target = ~is_valid(batch.target_lengths)[:, :, None]
@@ -513,12 +696,22 @@ def maxout_lead(model, batch):
     return (valid[:, 0::2] - valid[:, 1::2]).abs().min().item()
 
 
+def window_lead(model, batch):
+    """By how much, at least, a key is inside or outside of a local window; infinite where there is none."""
+    if not isinstance(model.decoder.attention, LocalAttention):
+        return torch.inf
+    model.decoder.attention.lead = torch.inf
+    with torch.no_grad():
+        model(batch)
+    return model.decoder.attention.lead
+
+
 def train(model, batch):
-    """Five steps on the same batch, in place. Returns of each the norm before clipping, and the maxout's lead."""
+    """Five steps on the same batch, in place. Returns of each the norm before clipping, and the smaller lead."""
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE, betas=(0.9, 0.999), eps=1e-8)
     norms, leads = [], []
     for _ in range(STEPS):
-        leads.append(maxout_lead(model, batch))
+        leads.append(min(maxout_lead(model, batch), window_lead(model, batch)))
         optimizer.zero_grad()
         loss_of(model(batch)[1], batch).backward()
         norms.append(clip(list(model.parameters())))
@@ -549,6 +742,8 @@ def step_by_hand(cell, w, suffix, x, state):
         r, z = sigmoid(xr + hr), sigmoid(xz + hz)
         n = np.tanh(xn + r * hn)
         return ((1 - z) * n + z * h,)
+    if cell == "rnn":
+        return (np.tanh(from_x + from_h),)
     i, f, g, o = np.split(from_x + from_h, 4)
     c = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
     return sigmoid(o) * np.tanh(c), c
@@ -572,9 +767,29 @@ def encode_by_hand(case, w, tokens):
     return np.array(row), finals
 
 
+def convolve_by_hand(case, w, tokens):
+    """-> keys and values, each [steps, hidden]"""
+    e, (layers, width) = under(w, "encoder."), case.convolutional
+    word_and_position = e["embedding.weight"][tokens] + e["position.weight"][: len(tokens)]
+    x = word_and_position @ e["project.weight"].T + e["project.bias"]
+    stacks = []
+    for stack in ["keys", "values"]:
+        row = x
+        for l in range(layers):
+            beyond = np.zeros((width // 2, HIDDEN))
+            padded = np.concatenate([beyond, row, beyond])
+            weight, bias = e[f"{stack}.{l}.weight"], e[f"{stack}.{l}.bias"]  # [out, in, width], [out]
+            conv = [sum(weight[:, :, k] @ padded[t + k] for k in range(width)) + bias for t in range(len(row))]
+            row = np.tanh(np.array(conv) + row)
+        stacks.append(row)
+    return stacks
+
+
 def bridge_by_hand(case, w, finals, keys):
     """-> the decoder's first state: per layer (h,) or (h, c)"""
-    if not case.bidirectional:
+    if case.convolutional:  # whose finals are values, and whose states come from their mean
+        finals, keys = [((), ())] * case.layers, finals
+    elif not case.bidirectional:
         return [here[0] for here in finals]
     states, bridge = [], under(w, "decoder.bridge.")
     for l, (forward, backward) in enumerate(finals):
@@ -588,17 +803,47 @@ def bridge_by_hand(case, w, finals, keys):
     return states
 
 
-def attend_by_hand(case, w, query, keys):
-    """query [hidden], keys [valid source steps, key_width] -> weights [valid source steps]"""
+def attend_by_hand(case, w, query, keys, values, earlier):
+    """query [hidden], keys and values [valid source steps, key_width], earlier: the weights of all steps before
+    -> context [context_width], weights [valid source steps]
+    """
     a = under(w, "decoder.attention.")
+    if case.score.startswith("multi_head"):
+        return attend_with_heads_by_hand(a, query, keys, values)
+    if case.score.startswith("local"):
+        p = len(keys) * sigmoid(a["v_p.weight"][0] @ np.tanh(a["W_p.weight"] @ query))
+        near = [i for i in range(len(keys)) if abs(i - p) <= REACH]
+        exp = {i: np.exp(query @ a["W.weight"] @ keys[i]) for i in near}
+        weights = np.zeros(len(keys))
+        for i in near:
+            weights[i] = exp[i] / sum(exp.values()) * np.exp(-((i - p) ** 2) / (2 * (REACH / 2) ** 2))
+        return weights @ values, weights
     score = {
-        "additive": lambda key: a["w_v.weight"][0] @ np.tanh(a["W_q.weight"] @ query + a["W_k.weight"] @ key),
-        "scaled_dot": lambda key: query @ key / np.sqrt(HIDDEN),
-        "dot": lambda key: query @ key,
-        "general": lambda key: query @ a["W.weight"] @ key,
+        "additive": lambda key, m: a["w_v.weight"][0] @ np.tanh(a["W_q.weight"] @ query + a["W_k.weight"] @ key),
+        "scaled_dot": lambda key, m: query @ key / np.sqrt(HIDDEN),
+        "dot": lambda key, m: query @ key,
+        "general": lambda key, m: query @ a["W.weight"] @ key,
+        "coverage(additive)": lambda key, m: a["w_v.weight"][0] @ np.tanh(
+            a["W_q.weight"] @ query + a["W_k.weight"] @ key + m * a["w_m.weight"][:, 0]
+        ),
     }[case.score]
-    exp = np.exp([score(key) for key in keys])
-    return exp / exp.sum()
+    exp = np.exp([score(key, m) for key, m in zip(keys, sum(earlier, np.zeros(len(keys))))])
+    return exp / exp.sum() @ values, exp / exp.sum()
+
+
+def attend_with_heads_by_hand(a, query, keys, values):
+    """Head after head. -> context [hidden], the mean of the heads' weights [valid source steps]"""
+    packed = "in_proj_weight" in a
+    W_q, W_k, W_v = np.split(a["in_proj_weight"], 3) if packed else (a[f"{n}_proj_weight"] for n in "qkv")
+    b_q, b_k, b_v = np.split(a["in_proj_bias"], 3)
+    width, contexts, weights = HIDDEN // HEADS, [], []
+    for head in range(HEADS):
+        rows = slice(head * width, (head + 1) * width)
+        q = (W_q @ query + b_q)[rows]
+        exp = np.exp([q @ (W_k @ key + b_k)[rows] / np.sqrt(width) for key in keys])
+        weights.append(exp / exp.sum())
+        contexts.append(sum(weight * (W_v @ value + b_v)[rows] for weight, value in zip(weights[-1], values)))
+    return a["out_proj.weight"] @ np.concatenate(contexts) + a["out_proj.bias"], sum(weights) / HEADS
 
 
 def readout_by_hand(case, w, before, output, context, y):
@@ -606,9 +851,11 @@ def readout_by_hand(case, w, before, output, context, y):
     if case.readout == "linear":
         return output
     if case.readout == "concat":
-        return np.concatenate([output, context, y])
+        return np.concatenate([output, context, y])  # a context of width 0 is none
     r, s = under(w, "decoder.readout."), before if case.readout == f"deep({DEEP})" else output
-    t = r["state.weight"] @ s + r["token.weight"] @ y + r["context.weight"] @ context + r["state.bias"]
+    t = r["state.weight"] @ s + r["token.weight"] @ y + r["state.bias"]
+    if case.context_width > 0:
+        t = t + r["context.weight"] @ context
     return np.tanh(t) if case.readout == "tanh" else np.array([max(t[2 * j], t[2 * j + 1]) for j in range(DEEP)])
 
 
@@ -619,32 +866,45 @@ def translate_by_hand(case, w, source, source_length, target):
     logits [valid steps, vocabulary], attention [valid steps, source_length]
     """
     # "padded" reads on through <pad>, "valid" never sees one; both attend only to valid positions.
-    outputs, finals = encode_by_hand(case, w, source if case.final_state == "padded" else source[:source_length])
+    encode = convolve_by_hand if case.convolutional else encode_by_hand
+    words = source[:source_length][:: -1 if case.reverse_source else 1]
+    outputs, finals = encode(
+        case, w, np.concatenate([words, source[source_length:]]) if case.final_state == "padded" else words
+    )
     keys = outputs[:source_length]
+    values = finals if case.convolutional else keys
     states, rnn = bridge_by_hand(case, w, finals, keys), under(w, "decoder.rnn.")
     dense = w["decoder.embedding.weight" if case.tied else "decoder.dense.weight"]
 
-    def step_all_layers(x):
-        for l in range(case.layers):
+    def step_all_layers(x, first=0):
+        for l in range(first, case.layers):
             states[l] = step_by_hand(case.cell, rnn, f"_l{l}", x, states[l])
             x = states[l][0]
         return x
 
     logits, attention, a = [], [], np.zeros(HIDDEN)
+    fixed = states[-1][0] if case.decoder == "fixed_context" else np.zeros(0)
     for previous in [BOS, *target[:-1]]:
         y, before = w["decoder.embedding.weight"][previous], states[-1][0]
         if case.decoder == "attend_then_step":
-            weights = attend_by_hand(case, w, before, keys)
-            context = weights @ keys
+            context, weights = attend_by_hand(case, w, before, keys, values, attention)
+            output = step_all_layers(np.concatenate([context, y]))
+        elif case.decoder == "conditional":
+            between = step_by_hand(case.cell, rnn, "_l0", y, states[0])
+            context, weights = attend_by_hand(case, w, between[0], keys, values, attention)
+            states[0] = step_by_hand(case.cell, under(w, "decoder.rnn2."), "_l0", context, between)
+            output = step_all_layers(states[0][0], first=1)
+        elif case.score == "none":
+            weights, context = np.zeros(0), fixed
             output = step_all_layers(np.concatenate([context, y]))
         else:
             s = step_all_layers(y if case.decoder == "step_then_attend" else np.concatenate([a, y]))
-            weights = attend_by_hand(case, w, s, keys)
-            context = weights @ keys
+            context, weights = attend_by_hand(case, w, s, keys, values, attention)
             output = a = np.tanh(w["decoder.combine.weight"] @ np.concatenate([context, s]))
         logits.append(dense @ readout_by_hand(case, w, before, output, context, y) + w["decoder.dense.bias"])
         attention.append(weights)
-    return keys, np.array(logits), np.array(attention)
+    back = -1 if case.reverse_source else 1
+    return keys[::back], np.array(logits), np.array(attention)[:, ::back]
 
 
 def check_by_hand(case, weights, expected):
@@ -656,13 +916,15 @@ def check_by_hand(case, weights, expected):
         outputs, logits, attention = translate_by_hand(case, weights, expected["source.tokens"][b], s, target)
         close(expected["encoder_outputs"][b, :s], outputs)
         close(expected["logits"][b, :t], logits)
-        close(expected["attention"][b, :t, :s], attention)
+        if case.score != "none":
+            close(expected["attention"][b, :t, :s], attention)
         log_probs = logits[range(t), target] - np.log(np.exp(logits).sum(axis=1))
         close(expected["log_probs"][b, :t], log_probs)
         loss -= log_probs.sum() / MAX_LENGTH
         # Beyond the ends: exactly 0, not nearly.
         assert not expected["encoder_outputs"][b, s:].any() and not expected["logits"][b, t:].any()
-        assert not expected["attention"][b, t:].any() and not expected["attention"][b, :, s:].any()
+        if case.score != "none":
+            assert not expected["attention"][b, t:].any() and not expected["attention"][b, :, s:].any()
     close(expected["loss"], loss)
 
 
@@ -686,12 +948,15 @@ def named(prefix, tensors):
 
 
 def model_metadata(case):
+    text = {"tokens": "words", "lowercase": True, "max_length": MAX_LENGTH}
+    if case.reverse_source:
+        text["reverse_source"] = True
     values = {
         "format": "bahdanau/1",
         "config": case.config,
         "source_vocabulary": SOURCE_VOCABULARY,
         "target_vocabulary": TARGET_VOCABULARY,
-        "text": {"tokens": "words", "lowercase": True, "max_length": MAX_LENGTH},
+        "text": text,
     }
     return {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
 
@@ -709,14 +974,18 @@ def record_pass(model, batch):
     outputs, logits, attention = model(batch)
     loss = loss_of(logits, batch)
     loss.backward()
-    return {
+    heads = {}
+    if model.decoder.attention.heads:  # [batch, heads, max_length (target), max_length (source)]
+        valid = is_valid(batch.target_lengths)[:, None, :, None]
+        heads = {"heads": numpy_of(torch.cat(model.decoder.attention.heads, dim=2).masked_fill(~valid, 0))}
+    return heads | {
         "source.tokens": int32(batch.source),
         "source.lengths": int32(batch.source_lengths),
         "target.tokens": int32(batch.target),
         "target.lengths": int32(batch.target_lengths),
         "encoder_outputs": numpy_of(outputs),
         "logits": numpy_of(logits),
-        "attention": numpy_of(attention),
+        **({"attention": numpy_of(attention)} if attention.shape[-1] > 0 else {}),
         "log_probs": numpy_of(token_log_probs(logits, batch)),
         "loss": numpy_of(loss.reshape(1)),
         "grad_norm": numpy_of(global_norm(model.parameters()).reshape(1)),
@@ -731,17 +1000,25 @@ def is_telling(expected):
 
     A row of a maxout that is never the larger of its two has no gradient, and would be tested by nothing.
     """
-    attention = expected["attention"][0, : TARGET_LENGTHS[0]]  # [3, 6]: the sentence without padding
     gradients = [np.abs(gradient).ravel() for gradient in under(expected, "gradient.").values()]
     every = np.concatenate(gradients)
     return (
         0.2 < np.abs(expected["encoder_outputs"]).max() < 0.99
-        and attention.max() < 0.9
+        and attends_tellingly(expected)
+        and min(gradient.max() for gradient in gradients) > 1e-4
+        and every[every > 1e-15].min() > 2e-7  # less is 0 but for rounding, as that of a bias that softmax does not see
+        and all(gradient.all() for gradient in under(expected, "gradient.decoder.readout.").values())
+    )
+
+
+def attends_tellingly(expected):
+    if "attention" not in expected:  # a model without
+        return True
+    attention = expected["attention"][0, : TARGET_LENGTHS[0]]  # [3, 6]: the sentence without padding
+    return (
+        attention.max() < 0.9
         and np.ptp(attention, axis=1).max() > 0.02  # not a mean over the positions,
         and np.ptp(attention, axis=0).max() > 0.005  # and not the same at every step
-        and min(gradient.max() for gradient in gradients) > 1e-4
-        and every[every > 0].min() > 2e-7
-        and all(gradient.all() for gradient in under(expected, "gradient.decoder.readout.").values())
     )
 
 
@@ -759,7 +1036,7 @@ def record(case):
         norms, leads = train(model, batch)
         if min(abs(norm - THETA) for norm in norms) < 0.01:  # whether to clip must not hang on the last bit,
             continue
-        if min(leads) < 0.01:  # nor where a maxout's gradient goes
+        if min(leads) < 0.01:  # nor where a maxout's gradient goes, nor what a window holds
             continue
         expected |= named("after_five.", model.named_parameters())
         check_by_hand(case, weights, expected)

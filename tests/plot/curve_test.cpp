@@ -141,6 +141,38 @@ TEST_CASE("many curves keep their legend inside a small page", "[plot][curve]") 
   CHECK(last > 240);
 }
 
+TEST_CASE("values can have names below them in the place of numbers", "[plot][curve]") {
+  const std::vector<Curve> curves = {{"with", {40, 30, 20}}, {"without", {39, 20}}};
+  const std::string svg = curve_svg(curves, {.x_ticks = {"1-4 words", "5-8", "9 & more"}});
+  const std::vector<Element> texts = elements(svg, "text");
+  const std::vector<Point> found = points(elements(svg, "path").at(0).attributes.at("d"));
+  REQUIRE(found.size() == 3);
+  std::size_t next = 0;
+  for (const Element& text : texts) {
+    CHECK(text.text != "1");
+    if (next == 3 || text.text != std::vector<std::string>{"1-4 words", "5-8", "9 & more"}[next]) continue;
+    CHECK(text.number("x") == found[next].x);
+    ++next;
+  }
+  CHECK(next == 3);
+  CHECK(found[2].x - found[1].x == Catch::Approx(found[1].x - found[0].x).margin(0.02));
+  CHECK_THROWS_MATCHES(curve_svg(curves, {.x_ticks = {"1", "2"}}), Error,
+                       Message("curve: expected an x_tick for each of 3 values, got 2"));
+}
+
+TEST_CASE("a curve is dashed where that is asked for, or all colours are taken", "[plot][curve]") {
+  using bahdanau::plot::Stroke;
+  std::vector<Curve> curves(8, Curve{"curve", {1, 2}});
+  curves[1].stroke = Stroke::dashed;
+  curves[7].stroke = Stroke::solid;
+  const std::vector<Element> paths = elements(curve_svg(curves), "path");
+  REQUIRE(paths.size() == 16);  // and the legend's
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK((paths[i].attributes.count("stroke-dasharray") == 1) == (i == 1 || i == 6));
+    CHECK((paths[8 + i].attributes.count("stroke-dasharray") == 1) == (i == 1 || i == 6));
+  }
+}
+
 TEST_CASE("the same curves give the same picture", "[plot][curve]") {
   CHECK(curve_svg(falling(250)) == curve_svg(falling(250)));
 }

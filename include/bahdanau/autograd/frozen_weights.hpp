@@ -66,7 +66,8 @@ class FrozenWeights {
   /// Lays out the parameters for the products of a trace; `fill` gives their numbers.
   FrozenWeights(std::span<const Parameter> parameters, const WeightTrace<B>& trace) {
     std::size_t packed = 0, plain = 0;
-    for (const Parameter& p : parameters) {
+    for (const Parameter& declared : parameters) {
+      const Parameter p = as_matrix(declared);
       Entry& entry = entries_.emplace_back(p);
       entry.packed = packed;
       for (const Product& product : trace.products()) {
@@ -187,6 +188,11 @@ class FrozenWeights {
     mutable std::atomic<const Scalar*> plain{nullptr};
   };
 
+  /// A convolution's weight [outputs, inputs, width] is multiplied as [outputs, inputs · width].
+  static Parameter as_matrix(Parameter p) {
+    if (p.shape.rank() == 3) p.shape = {p.shape[0], p.shape[1] * p.shape[2]};
+    return p;
+  }
   /// Whether a product is one with some columns of whole rows of a parameter: other forms of it, such as
   /// those of another shape, are multiplied as they lie.
   static bool packs(const Product& product, const Parameter& p) {

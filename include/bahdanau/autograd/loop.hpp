@@ -66,6 +66,7 @@ class Loop {
     if (static_cast<std::size_t>(++loop_->step) >= loop_->rows.steps())
       fail("Loop::step", "at most " + detail::text(loop_->rows.steps()) + " steps", "one more");
     loop_->arrays = loop_->weights = 0;
+    for (auto& state : loop_->carried) state.between = nullptr;
     loop_->states.resize(static_cast<std::size_t>(loop_->step + 1) * loop_->carried.size());
   }
 
@@ -177,6 +178,33 @@ class Loop {
   }
 
   Tape<B>* tape_;
+  detail::LoopRecord<B>* loop_;
+};
+
+/// While it lives, cells make states from which another cell of the same step goes on: what follows a state
+/// of a loop is not yet what goes to the next step. The place behind the state before is then left to the
+/// last cell, so that nothing is copied and each weight's gradient is still one product.
+///
+///     Variable<B> between;
+///     {
+///       const InnerStep<B> inner(tape);
+///       between = first_cell(h);
+///     }
+///     h = loop.carry_on(0, second_cell(between));
+///
+/// Outside of loops it changes nothing.
+template <Backend B>
+class InnerStep {
+ public:
+  explicit InnerStep(Tape<B>& tape) : loop_(tape.memory_.loops.running()) { set(true); }
+  ~InnerStep() { set(false); }
+  InnerStep(const InnerStep&) = delete;
+  InnerStep& operator=(const InnerStep&) = delete;
+
+ private:
+  void set(bool inner) {
+    if (loop_ != nullptr) loop_->inner = inner;
+  }
   detail::LoopRecord<B>* loop_;
 };
 

@@ -64,7 +64,8 @@ struct LoopRecord {
     Scalar* value = nullptr;  // of step 0; that of step -1 lies before it
     std::size_t width = 0;
     std::uint32_t slot = no_slot;
-    std::int32_t made = -1;  // the last step whose place was given to somebody
+    std::int32_t made = -1;           // the last step whose place was given to somebody
+    const Scalar* between = nullptr;  // what an inner step has made of it, and another cell goes on from
   };
 
   StepStarts rows, pairs;
@@ -76,6 +77,7 @@ struct LoopRecord {
   std::vector<Variable<B>> parts;       // scratch
   std::vector<std::size_t> uses;        // of weights: the k-th of each step
   std::size_t arrays = 0, weights = 0;  // of the step so far
+  bool inner = false;                   // whether what follows a state is not the step's last: see InnerStep
   const Index* state_rows = nullptr;    // see add_state_rows; on the device, once somebody needs it
 
   /// How far a step's rows are behind those of step 0; the state before step 0 has as many rows as it.
@@ -124,6 +126,7 @@ class Loops {
     running_->states.clear();
     running_->uses.clear();
     running_->state_rows = state_rows;
+    running_->inner = false;
   }
   void end() {
     running_ = nullptr;

@@ -2,7 +2,9 @@
 // Each stands beside its adjoint in a file of its own.
 #pragma once
 
+#include <bahdanau/autograd/ops/convolution.hpp>
 #include <bahdanau/autograd/ops/dropout.hpp>
+#include <bahdanau/autograd/ops/heads.hpp>
 #include <bahdanau/autograd/ops/maxout.hpp>
 #include <bahdanau/autograd/ops/pointwise.hpp>
 #include <bahdanau/autograd/ops/product.hpp>

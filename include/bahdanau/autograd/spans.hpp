@@ -74,10 +74,12 @@ class Spans {
     std::size_t queries, pairs;
     std::size_t keys;  // rows that there must be at least
 
-    /// The first key and the first pair of a query, and how many of both it has.
+    /// The first key and the first pair of a query, and how many of both it has. Keys are `key_step` rows
+    /// apart.
     struct Span {
       std::size_t key, pair, count;
     };
+    static constexpr std::size_t key_step = 1;
     BAHDANAU_HOST_DEVICE Span span(std::size_t query) const {
       return {static_cast<std::size_t>(key_begin[query]), static_cast<std::size_t>(offset[query]),
               static_cast<std::size_t>(length[query])};

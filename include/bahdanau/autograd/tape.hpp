@@ -82,11 +82,15 @@ class Tape {
   }
 
   /// A new uninitialised array for the state that follows `before`, of its shape. In a loop that carries the
-  /// state it lies behind the state before: the first that a step asks for.
+  /// state it lies behind the state before: the first that a step asks for, but for those of an `InnerStep`.
   Variable<B> following(const Variable<B>& before) {
-    if (auto* state = memory_.carried_on(before))
+    auto* state = memory_.carried_on(before);
+    if (state == nullptr) return variable(before.shape);
+    if (!memory_.loops.running()->inner)
       return memory_.state_at(*this, *state, memory_.loops.step(), before.rows());
-    return variable(before.shape);
+    const Variable<B> between = variable(before.shape);
+    state->between = between.value;
+    return between;
   }
 
   /// x for an operation that writes over its value, or stores its gradient in its place: itself where it was
@@ -282,6 +286,8 @@ class Tape {
  private:
   template <Backend>
   friend class Loop;
+  template <Backend>
+  friend class InnerStep;
   template <Backend>
   friend class OpenLoop;
 

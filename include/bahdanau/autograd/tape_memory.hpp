@@ -60,12 +60,14 @@ class TapeMemory {
     return v;
   }
 
-  /// The state that this step of a loop carries on from `before`, if that was carried to it and its place is
-  /// not taken yet; or null.
+  /// The state that this step of a loop carries on from `before`, if that was carried to it, or is what an
+  /// inner step has made of it, and its place is not taken yet; or null.
   Carried* carried_on(const Variable<B>& before) {
     if (!loops.in_step()) return nullptr;
     LoopRecord<B>& loop = *loops.running();
     Carried* state = loop.find(before.value, loop.step - 1);
+    for (Carried& other : loop.carried)
+      if (other.between == before.value) state = &other;
     const bool free = state != nullptr && state->made < loop.step &&
                       before.rows() == loop.rows.count(static_cast<std::size_t>(loop.step));
     return free ? state : nullptr;

@@ -25,6 +25,7 @@ struct SharedRows {
   const typename B::Scalar* value = nullptr;
   std::size_t count = 0;
   const Index* row = nullptr;
+  ArrayId array = no_array;  // whose values they are
 };
 
 }  // namespace detail

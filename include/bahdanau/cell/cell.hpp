@@ -54,7 +54,7 @@ concept DeclaresCell = requires(Scope scope, std::size_t n) {
 
 }  // namespace detail
 
-/// One recurrent step and its parameters. Models: `Gru`, `GruResetBefore`, `Lstm`.
+/// One recurrent step and its parameters. Models: `Gru`, `GruResetBefore`, `Lstm`, `Rnn`.
 ///
 /// 1. `name` is what a model file calls it; `parts` counts the arrays of its state, `part_names` names them
 ///    ("h", then e.g. "c").
@@ -66,6 +66,9 @@ concept DeclaresCell = requires(Scope scope, std::size_t n) {
 /// 5. `uses_up_input`, where it is there and true, says that the step takes the product over with
 ///    `tape.take(projected)`, and keeps its own values or gradients there: the caller then makes it as
 ///    `Result::given`, which spares a copy.
+/// 6. `one_step_per_token`, where it is there and true, says that its steps count tokens, as a clock's do: a
+///    decoder that steps a cell twice per token (`Conditional`) refuses it when it is compiled. All others
+///    can be stepped any number of times, with weights that are declared for each.
 template <class C>
 concept Cell = detail::DeclaresCell<C> &&
     requires(const typename C::Weights& weights, const Variable<AnyBackend>& projected,

@@ -44,26 +44,39 @@ Variable<B> last_of(const Variable<B>& all, const Packing& packing, const Packin
 
 }  // namespace detail
 
-/// Runs a cell of width `hidden` from the zero state over x [tokens, inputs].
-template <class C, Backend B>
-LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidden, const Variable<B>& x,
-                            const Packing& packing, const PackingLists& lists) {
-  Tape<B>& tape = *x.tape;
-  const Variable<B> projected = linear(x, weights.weight_ih, weights.bias_ih, detail::input_product<C>());
-  Loop<B> loop(tape, packing.counts(), {}, lists.state_rows);
+namespace detail {
+
+/// Runs a cell over input products [tokens, gates · hidden]; `first(loop, part)` carries each part of the
+/// first state into the loop. `last` is there if it is wanted.
+template <class C, Backend B, class First>
+LayerResult<C, B> run_cells(const typename C::Weights& weights, const Variable<B>& projected, First first,
+                            const Packing& packing, const PackingLists& lists, bool wants_last = true) {
+  Loop<B> loop(*projected.tape, packing.counts(), {}, lists.state_rows);
   CellState<C, B> state;
-  for (Variable<B>& part : state) part = loop.carry_zeros(hidden);
+  for (std::size_t p = 0; p < C::parts; ++p) state[p] = first(loop, p);
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     const std::size_t running = packing.count(t);
     loop.step();
     for (Variable<B>& part : state) part = part.row_range(0, running);
-    state = detail::step_cell<C, B>(weights, projected.row_range(packing.start(t), running), state);
+    state = step_cell<C, B>(weights, projected.row_range(packing.start(t), running), state);
     for (std::size_t p = 0; p < C::parts; ++p) state[p] = loop.carry_on(p, state[p]);
   }
   LayerResult<C, B> result{loop.all(0), {}};
-  for (std::size_t p = 0; p < C::parts; ++p)
-    result.last[p] = detail::last_of(p == 0 ? result.outputs : loop.all(p), packing, lists);
+  for (std::size_t p = 0; wants_last && p < C::parts; ++p)
+    result.last[p] = last_of(p == 0 ? result.outputs : loop.all(p), packing, lists);
   return result;
+}
+
+}  // namespace detail
+
+/// Runs a cell of width `hidden` from the zero state over x [tokens, inputs].
+template <class C, Backend B>
+LayerResult<C, B> run_layer(const typename C::Weights& weights, std::size_t hidden, const Variable<B>& x,
+                            const Packing& packing, const PackingLists& lists) {
+  const Variable<B> projected = linear(x, weights.weight_ih, weights.bias_ih, detail::input_product<C>());
+  return detail::run_cells<C, B>(
+      weights, projected, [&](Loop<B>& loop, std::size_t) { return loop.carry_zeros(hidden); }, packing,
+      lists);
 }
 
 /// The same for who has nothing else to send to the device.

@@ -72,11 +72,16 @@ std::vector<Translation> score_pairs(const Model& model, std::span<const Sentenc
       scored.text = detokenize({scored.target.begin(), scored.target.end() - 1}, v.text.tokens);
       const auto keys = static_cast<std::size_t>(decoded.keys[b]);
       scored.attention = Array<float, 2>::from_shape({targets[b].size(), keys});
+      const std::size_t heads = decoded.heads.shape(1);
+      if (heads > 0) scored.heads = Array<float, 3>::from_shape({heads, targets[b].size(), keys});
       for (std::size_t t = 0; t < targets[b].size(); ++t) {
         scored.log_probs.push_back(log_probs(b, t));
         scored.score += log_probs(b, t);
         for (std::size_t s = 0; s < keys; ++s)
           scored.attention(t, s) = static_cast<float>(decoded.attention(b, t, s));
+        for (std::size_t h = 0; h < heads; ++h)
+          for (std::size_t s = 0; s < keys; ++s)
+            scored.heads(h, t, s) = static_cast<float>(decoded.heads(b, h, t, s));
       }
       out.push_back(std::move(scored));
     }

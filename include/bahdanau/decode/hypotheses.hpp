@@ -43,10 +43,11 @@ class HypothesisTree {
   /// Begins the next step, to which rows are added.
   void begin_step() { steps_.push_back(rows_.size()); }
 
-  /// Adds a row of the step with the attention weights that were used in it.
-  void add(const Row& row, std::span<const Scalar> weights) {
+  /// Adds a row of the step with the attention weights that were used in it, and those of heads behind them
+  /// where they are wanted.
+  void add(const Row& row, std::span<const Scalar> weights, std::span<const Scalar> heads = {}) {
     rows_.push_back(row);
-    places_.push_back(blocks_.put(weights));
+    places_.push_back(blocks_.put(weights, heads));
   }
 
   /// Whether what is kept has doubled since `forget`, and is worth the walk.
@@ -98,13 +99,15 @@ class HypothesisTree {
   class Blocks {
    public:
     void add(std::size_t capacity) { list_.emplace_back().reserve(capacity); }
-    Place put(std::span<const Scalar> weights) {
-      if (list_.empty() || list_.back().capacity() - list_.back().size() < weights.size())
-        add(std::max(weights.size(), std::clamp(size_, smallest, largest)));
+    Place put(std::span<const Scalar> weights, std::span<const Scalar> heads = {}) {
+      const std::size_t count = weights.size() + heads.size();
+      if (list_.empty() || list_.back().capacity() - list_.back().size() < count)
+        add(std::max(count, std::clamp(size_, smallest, largest)));
       std::vector<Scalar>& to = list_.back();
       to.insert(to.end(), weights.begin(), weights.end());
-      size_ += weights.size();
-      return {last(), to.size() - weights.size(), weights.size()};
+      to.insert(to.end(), heads.begin(), heads.end());
+      size_ += count;
+      return {last(), to.size() - count, count};
     }
     std::span<const Scalar> at(const Place& place) const {
       return {list_[place.block].data() + place.begin, place.size};

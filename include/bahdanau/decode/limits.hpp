@@ -13,6 +13,7 @@
 #include <bahdanau/decode/options.hpp>
 #include <bahdanau/model/config.hpp>
 #include <bahdanau/nn/parameter.hpp>
+#include <bahdanau/score/score.hpp>
 
 namespace bahdanau::detail {
 
@@ -92,7 +93,10 @@ class MemoryEstimate {
       : options_(options),
         scalar_(sizeof(typename Model::Scalar)),
         model_length_(model.max_length()),
-        padded_(model.config().final_state == FinalState::padded ? model.max_length() : 0) {
+        padded_(model.config().final_state == FinalState::padded ? model.max_length() : 0),
+        attends_(model.attends),
+        heads_(static_cast<double>(heads_of<typename Model::Score>())),
+        pairs_(8 * heads_ + (has_pair_state<Model> ? 8 : 0)) {
     for (const auto& entry : model.parameters().entries()) {
       const Shape& shape = entry.parameter.shape;
       if (shape.rank() != 2) continue;
@@ -112,13 +116,14 @@ class MemoryEstimate {
     const double source = static_cast<double>(tokens), target = steps(tokens);
     const double replaced = options_.replace_unknown ? 3 * target * static_cast<double>(bytes) : 0;
     return static_cast<double>(found_of(options_)) *
-           (target * (per_word + source * sizeof(float)) + source * per_word + replaced + 512);
+           (target * (per_word + kept() * source * sizeof(float)) + source * per_word + replaced + 512);
   }
 
   /// What decoding it needs besides.
   double work(std::size_t tokens, std::size_t bytes) const {
     const std::size_t rows = beam_width(options_);
-    const double attention = steps(tokens) * static_cast<double>(rows) * (read(tokens) * scalar_ + 64);
+    const double attention =
+        steps(tokens) * static_cast<double>(rows) * (kept() * read(tokens) * scalar_ + 64);
     return encoding(tokens) + step(rows, tokens) + attention + 4 * static_cast<double>(bytes);
   }
   /// Of that, what is encoded,
@@ -127,7 +132,7 @@ class MemoryEstimate {
   }
   /// and a step of so many rows.
   double step(std::size_t rows, std::size_t tokens) const {
-    return static_cast<double>(rows) * (2 * arrays * decoder_ + 8 * read(tokens)) * scalar_;
+    return static_cast<double>(rows) * (2 * arrays * decoder_ + pairs_ * read(tokens)) * scalar_;
   }
 
   /// What any call needs, however short its sentences.
@@ -136,7 +141,14 @@ class MemoryEstimate {
  private:
   static constexpr double arrays = 4;      // of a weight's outputs that are on a tape at once
   static constexpr double per_word = 192;  // bytes: three strings, ln p and an id
+  template <class Model>
+  static constexpr bool has_pair_state =
+      requires(ScoreState<typename Model::Score, typename Model::Backend>& state) {
+    state.each_pair(AnyVisitor{});
+  };
 
+  /// How many numbers are kept for each pair of a target token and a key.
+  double kept() const { return !attends_ ? 0 : options_.heads && heads_ > 1 ? 1 + heads_ : 1; }
   double read(std::size_t tokens) const { return static_cast<double>(std::max(tokens, padded_)); }
   double steps(std::size_t tokens) const {
     return static_cast<double>(target_limit(options_, tokens, model_length_));
@@ -145,6 +157,8 @@ class MemoryEstimate {
   Options options_;
   double scalar_;
   std::size_t model_length_, padded_;
+  bool attends_;
+  double heads_, pairs_;              // of the score; arrays [pairs] that are on a tape at once
   double encoder_ = 0, decoder_ = 0;  // outputs of all weights
 };
 

@@ -49,13 +49,15 @@ struct StreamedToken {
 struct Greedy {
   std::size_t max_length = 0;    // of a translation, `<eos>` included; 0: twice the source's length plus 10,
                                  // at least the model's own max_length, and never more than 1000
-  bool replace_unknown = false;  // `<unk>` becomes the source word that it attends to most
+  bool replace_unknown = false;  // `<unk>` becomes the source word that it attends to most; an error where
+                                 // the model does not attend
   std::size_t threads = 0;       // for many sentences; 0: one per core. The results do not depend on it
   Limits limits = {};
   ThreadPool* pool = nullptr;  // whose threads; null: the process's
   // Called with each token; `false` ends the translation there. Of several sentences at once only with one
   // thread, so that nobody has to think of two calls at a time.
   std::function<bool(const StreamedToken&)> on_token = {};
+  bool heads = false;  // `Translation::heads` too, of scores with several heads
 };
 
 /// Draws each token by its probability. The draws follow from the seed, the number of the sentence in its
@@ -69,6 +71,7 @@ struct Sample {
   std::size_t threads = 0;
   Limits limits = {};
   ThreadPool* pool = nullptr;
+  bool heads = false;
 };
 
 /// Keeps the `width` best hypotheses at every step.
@@ -81,6 +84,7 @@ struct Beam {
   std::size_t threads = 0;
   Limits limits = {};
   ThreadPool* pool = nullptr;
+  bool heads = false;
 };
 
 }  // namespace bahdanau

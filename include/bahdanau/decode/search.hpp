@@ -48,6 +48,7 @@ SearchResult<typename Architecture::Scalar> search_one(DecodingSession<Architect
                                                        std::size_t count, Choose choose, GoOn go_on) {
   using Scalar = typename Architecture::Scalar;
   check_deadline(options.limits, numbers[0]);
+  session.fetch_heads(options.heads);
   session.restart(source, Continuation::one_by_one, helpers);
   SearchResult<Scalar> result;
   result.found.resize(source.rows());
@@ -58,7 +59,7 @@ SearchResult<typename Architecture::Scalar> search_one(DecodingSession<Architect
   std::size_t longest = 0, weights = 0;
   for (std::size_t r = 0; r < source.rows(); ++r) {
     parents[r] = static_cast<Index>(r);
-    weights += session.keys(r);
+    weights += session.keys(r) * (session.fetches_heads() ? 1 + session.heads : 1);
     limits[r] = target_limit(options, static_cast<std::size_t>(source.lengths[r]),
                              session.architecture().max_length());
     longest = std::max(longest, limits[r]);
@@ -73,7 +74,7 @@ SearchResult<typename Architecture::Scalar> search_one(DecodingSession<Architect
     result.tree.begin_step();
     std::size_t running = 0;
     for (std::size_t r = 0; r < session.rows(); ++r) {
-      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
+      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r), session.head_attention(r));
       const std::size_t sentence = session.sentence(r);
       const auto [token, log_prob] = choose(r, numbers[sentence], step);
       const double score = scores[r] + log_prob;
@@ -242,6 +243,7 @@ SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>
   if (!std::isfinite(options.length_power))
     fail("Beam.length_power", "a finite number", number_text(options.length_power));
   check_deadline(options.limits, numbers[0]);
+  session.fetch_heads(options.heads);
   session.restart(source, Continuation::branching, helpers);
   SearchResult<Scalar> result;
   const std::size_t count =
@@ -260,7 +262,7 @@ SearchResult<typename Architecture::Scalar> search(DecodingSession<Architecture>
     check_deadline(options.limits, numbers[session.sentence(0)]);
     result.tree.begin_step();
     for (std::size_t r = 0; r < parents.size(); ++r) {
-      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r));
+      result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r), session.head_attention(r));
       beams[session.sentence(r)].offer(r, scores[r], session.next(r), session.log_probs(r));
     }
     parents.clear();

@@ -29,7 +29,9 @@ class DecodingSession {
   using C = typename Architecture::Cell;
   using Scalar = typename Architecture::Scalar;
   using State = typename Architecture::DecoderNetwork::template State<B>;
+  static constexpr bool attends = Architecture::attends;
   static constexpr bool attends_first = Architecture::Decoder::attends_before_step;
+  static constexpr std::size_t heads = heads_of<typename Architecture::Score>();
 
   /// The model must outlive it.
   explicit DecodingSession(const FrozenModel<Architecture>& model)
@@ -65,9 +67,14 @@ class DecodingSession {
     loop_.emplace(tape_);
   }
 
-  /// How many keys a sentence has; as a rule as many as tokens, but that is up to the encoder.
+  /// Whether steps bring the attention of each head to the host too, where there are several.
+  void fetch_heads(bool wanted) { heads_wanted_ = wanted && heads > 1; }
+  bool fetches_heads() const { return heads_wanted_; }
+
+  /// How many keys a sentence has; as a rule as many as tokens, but that is up to the encoder. None where
+  /// nobody attends.
   std::size_t keys(std::size_t sentence) const {
-    return static_cast<std::size_t>(encoding_.length[sentence]);
+    return attends ? static_cast<std::size_t>(encoding_.length[sentence]) : 0;
   }
 
   /// One step for rows that continue the rows `parents` of the step before (sentences, at the first step),
@@ -76,7 +83,7 @@ class DecodingSession {
     Tape<B>& tape = tape_;
     loop_->step();
     find_states(parents);
-    spans_.assign(tape, begin_, length_);
+    if constexpr (attends) spans_.assign(tape, begin_, length_);
     const Index* from = tape.stage(rows_);
     const Index* ids = tape.stage(tokens);
     const Index* state_of_row = branching_ ? tape.stage(state_of_row_) : nullptr;
@@ -97,12 +104,15 @@ class DecodingSession {
       state_.each_pair([&](Variable<B>& v) { v = gather_pairs(v, pairs.after, pairs_after_.size()); });
     }
     count_ = count;
-    fetch(tape, stepped.features, stepped.attention);
-    offsets_.assign(1, 0);
-    for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
-    length_of_row_.clear();
-    for (const Index sentence : sentence_of_row_)
-      length_of_row_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
+    fetch(tape, stepped.features, stepped.attention, heads_wanted_ ? stepped.heads : Variable<B>{});
+    if constexpr (attends) {
+      offsets_.assign(1, 0);
+      for (const Index n : length_) offsets_.push_back(offsets_.back() + static_cast<std::size_t>(n));
+      if (architecture().reverses_source()) reverse_attention();
+      length_of_row_.clear();
+      for (const Index sentence : sentence_of_row_)
+        length_of_row_.push_back(encoding_.length[static_cast<std::size_t>(sentence)]);
+    }
   }
 
   /// How many rows the last step had; before the first one, how many sentences there are.
@@ -119,13 +129,35 @@ class DecodingSession {
   }
   /// What it has allocated on the device.
   std::size_t bytes() const { return tape_.bytes() + products_.bytes(); }
-  /// The attention of the last step in a row.
+  /// The attention of the last step in a row; empty where nobody attends.
   std::span<const Scalar> attention(std::size_t row) const {
-    const std::size_t query = attends_first ? static_cast<std::size_t>(state_of_row_[row]) : row;
+    if constexpr (!attends) return {};
+    const std::size_t query = query_of(row);
     return {weights_ + offsets_[query], offsets_[query + 1] - offsets_[query]};
+  }
+  /// The same of all heads, one after the other; none where they are not fetched.
+  std::span<const Scalar> head_attention(std::size_t row) const {
+    if (!heads_wanted_) return {};
+    const std::size_t query = query_of(row), keys = offsets_[query + 1] - offsets_[query];
+    return {weights_ + offsets_.back() + offsets_[query] * heads, keys * heads};
   }
 
  private:
+  std::size_t query_of(std::size_t row) const {
+    return attends_first ? static_cast<std::size_t>(state_of_row_[row]) : row;
+  }
+
+  /// From the order in which the encoder has read the source to the source's own.
+  void reverse_attention() {
+    for (std::size_t q = 0; q + 1 < offsets_.size(); ++q) {
+      const std::size_t begin = offsets_[q], keys = offsets_[q + 1] - begin;
+      std::reverse(weights_ + begin, weights_ + begin + keys);
+      if (!heads_wanted_) continue;
+      Scalar* head = weights_ + offsets_.back() + begin * heads;
+      for (std::size_t h = 0; h < heads; ++h, head += keys) std::reverse(head, head + keys);
+    }
+  }
+
   /// Which states of the step before are continued, each once, and by which rows; and what they attend to.
   void find_states(std::span<const Index> parents) {
     std::swap(sentence_of_row_, sentence_of_parent_);
@@ -146,10 +178,10 @@ class DecodingSession {
         state = static_cast<Index>(rows_.size());
         // Encoders keep their rows in an order of their own.
         rows_.push_back(started_ ? parents[r] : first_rows_[parent]);
-        if (attends_first) add_query(sentence);
+        if (attends && attends_first) add_query(sentence);
       }
       state_of_row_.push_back(state);
-      if (!attends_first) add_query(sentence);
+      if (attends && !attends_first) add_query(sentence);
     }
     started_ = true;
   }
@@ -185,17 +217,21 @@ class DecodingSession {
   }
 
   /// Brings the best tokens, ln p of each and the attention to the host, in one copy: scalars in which the
-  /// tokens' numbers lie last, as they are.
-  void fetch(Tape<B>& tape, const Variable<B>& outputs, const Variable<B>& weights) {
+  /// tokens' numbers lie last, as they are. Attention of each head, where it is given, lies behind that of
+  /// all.
+  void fetch(Tape<B>& tape, const Variable<B>& outputs, const Variable<B>& weights,
+             const Variable<B>& of_heads) {
     const auto& decoder = architecture().decoder_network();
     const std::size_t rows = outputs.rows(), vocabulary = architecture().vocabularies().target.size();
     const bool all = count_ == 0;
     const std::size_t best = rows * (all ? 1 : count_), logits = all ? rows * vocabulary : 0;
+    const std::size_t attended =
+        attends ? weights.size() + (of_heads.tape != nullptr ? of_heads.size() : 0) : 0;
     const std::size_t size =
-        logits + best + weights.size() + (best * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
+        logits + best + attended + (best * sizeof(Index) + sizeof(Scalar) - 1) / sizeof(Scalar);
     Scalar* packed = tape.constant({size}).value;
     Scalar *log_probs = packed + logits, *attention = log_probs + best;
-    auto* ids = reinterpret_cast<Index*>(attention + weights.size());
+    auto* ids = reinterpret_cast<Index*>(attention + attended);
     if (all) {
       const Variable<B> each = decoder.logits(outputs);
       B::copy(each.value, logits, packed);
@@ -203,12 +239,15 @@ class DecodingSession {
     } else {
       decoder.best(outputs, count_, log_probs, ids);
     }
-    B::copy(weights.value, weights.size(), attention);
+    if constexpr (attends) {
+      B::copy(weights.value, weights.size(), attention);
+      if (of_heads.tape != nullptr) B::copy(of_heads.value, of_heads.size(), attention + weights.size());
+    }
     fetched_.resize(size);
     B::download(packed, size, fetched_.data());
     weights_ = fetched_.data() + logits + best;
     next_.resize(best);
-    std::memcpy(next_.data(), weights_ + weights.size(), best * sizeof(Index));
+    std::memcpy(next_.data(), weights_ + attended, best * sizeof(Index));
     if (!all) return;
     for (std::size_t r = 0; r < rows; ++r) {
       // ln p = logit - ln Σ e^logit, of which that of the best one is there
@@ -226,6 +265,7 @@ class DecodingSession {
   std::optional<OpenLoop<B>> loop_;
   bool branching_ = false;
   bool started_ = false;
+  bool heads_wanted_ = false;
   Encoding<C, B> encoding_;
   Memory<B> memory_;
   State state_;
@@ -234,7 +274,7 @@ class DecodingSession {
   std::vector<Index> length_of_row_, pairs_before_, pairs_after_, from_, sentence_of_row_,
       sentence_of_parent_;
   std::vector<Scalar> fetched_;
-  const Scalar* weights_ = nullptr;  // in what was fetched
+  Scalar* weights_ = nullptr;  // in what was fetched
   std::vector<std::size_t> offsets_;
   std::size_t count_ = 0;
 };

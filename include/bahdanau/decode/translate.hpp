@@ -34,10 +34,11 @@ struct Prepared {
   std::vector<Token> row;          // with `<eos>`
 };
 
-/// A found hypothesis as people and programs read it; `tokens` calls its argument for each token.
+/// A found hypothesis as people and programs read it; `tokens` calls its argument for each token, with its
+/// attention and, behind it, that of so many heads.
 template <class Tokens>
 Translation read_leaf(const Vocabularies& v, const Leaf& leaf, const Prepared& source, bool replace_unknown,
-                      Tokens tokens) {
+                      std::size_t heads, Tokens tokens) {
   Translation t;
   t.source = spelled(v.source, source.row);
   t.score = leaf.score;
@@ -45,9 +46,16 @@ Translation read_leaf(const Vocabularies& v, const Leaf& leaf, const Prepared& s
   words.reserve(leaf.step + 1);
   t.target.reserve(leaf.step + 1);
   t.log_probs.reserve(leaf.step + 1);
-  tokens(leaf, [&](Token token, double log_prob, auto weights) {
-    if (t.target.empty()) t.attention = Array<float, 2>::from_shape({leaf.step + 1, weights.size()});
-    std::copy(weights.begin(), weights.end(), t.attention.data() + t.target.size() * weights.size());
+  tokens(leaf, [&](Token token, double log_prob, auto kept) {
+    const std::size_t keys = kept.size() / (1 + heads), row = t.target.size();
+    const auto weights = kept.first(keys);
+    if (row == 0) t.attention = Array<float, 2>::from_shape({leaf.step + 1, keys});
+    if (row == 0 && heads > 0) t.heads = Array<float, 3>::from_shape({heads, leaf.step + 1, keys});
+    std::copy(weights.begin(), weights.end(), t.attention.data() + row * keys);
+    for (std::size_t h = 0; h < heads; ++h) {
+      const auto of_head = kept.subspan((1 + h) * keys, keys);
+      std::copy(of_head.begin(), of_head.end(), t.heads.data() + (h * (leaf.step + 1) + row) * keys);
+    }
     std::string word = v.target.token(token);
     // Only where each key is a token: other keys say nothing of single words.
     if (replace_unknown && token == reserved::unk && weights.size() == source.row.size()) {
@@ -87,6 +95,9 @@ double check_limits(const Architecture& model, std::span<const std::string_view>
       fail("Greedy.on_token", "one sentence, or threads = 1", text(sentences.size()) + " sentences");
   if (options.max_length > TextOptions::longest)
     fail("max_length", "at most " + text(TextOptions::longest) + " tokens", text(options.max_length));
+  if (!Architecture::attends && options.replace_unknown)
+    fail("replace_unknown", "a model that attends", "one with the score " + quote(Architecture::Score::name),
+         "no word of the source stands for an <unk> there");
   const Limits& limits = options.limits;
   if (limits.source_tokens == 0 && limits.memory == 0) return 0;
   const MemoryEstimate<Options> memory(model, options);
@@ -204,10 +215,11 @@ class TextDecoder {
       check_ended(result.found[b].front(), group[b]);
       for (const Leaf& leaf : result.found[b]) {
         const bool last = b + 1 == group.size() && &leaf == &result.found[b].back();
-        found_[numbers[b]].push_back(read_leaf(
-            model_.vocabularies(), leaf, group[b], options_.replace_unknown, [&](const Leaf& of, auto f) {
-              last ? result.tree.drain_tokens(of, f) : result.tree.for_tokens(of, f);
-            }));
+        found_[numbers[b]].push_back(
+            read_leaf(model_.vocabularies(), leaf, group[b], options_.replace_unknown,
+                      session->fetches_heads() ? session->heads : 0, [&](const Leaf& of, auto f) {
+                        last ? result.tree.drain_tokens(of, f) : result.tree.for_tokens(of, f);
+                      }));
       }
     }
   }

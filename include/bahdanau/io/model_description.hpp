@@ -107,7 +107,8 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
     in = detail::metadata_json(file, "text");
     in.object({{"tokens", "a string", [&] { text.tokens = tokens_from_name(in.string()); }},
                {"lowercase", "true or false", [&] { text.lowercase = in.boolean(); }},
-               {"max_length", "a number", [&] { text.max_length = in.whole(1, largest); }, false}});
+               {"max_length", "a number", [&] { text.max_length = in.whole(1, largest); }, false},
+               {"reverse_source", "true or false", [&] { text.reverse_source = in.boolean(); }, false}});
     in.finish();
     text.check("metadata \"text\"");
     detail::require_row_width("metadata \"text\"", d.config.final_state, text.max_length);
@@ -131,6 +132,7 @@ inline void ModelDescription::write(SafetensorsWriter& file) const {
   text.add("tokens", name(vocabularies.text.tokens));
   text.add("lowercase", vocabularies.text.lowercase);
   if (vocabularies.text.max_length != 0) text.add("max_length", vocabularies.text.max_length);
+  if (vocabularies.text.reverse_source) text.add("reverse_source", true);
   file.metadata("format", "\"" + std::string(format) + "\"");
   file.metadata("config", sizes.text());
   file.metadata("text", text.text());

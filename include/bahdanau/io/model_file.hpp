@@ -187,6 +187,10 @@ void load_weights(Model& model, const std::filesystem::path& path) {
     if (description.config.bridge != model.config().bridge)
       fail(file.path().string(), "a model with bridge " + quote(name(model.config().bridge)),
            quote(name(description.config.bridge)));
+    const auto reverses = [](const Vocabularies& v) { return v.text.reverse_source ? "true" : "false"; };
+    if (description.vocabularies.text.reverse_source != model.vocabularies().text.reverse_source)
+      fail(file.path().string(), std::string("a model with reverse_source ") + reverses(model.vocabularies()),
+           reverses(description.vocabularies));
   }
   // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
   Model loaded = model;

@@ -109,17 +109,24 @@ class Architecture {
 
   const EncoderNetwork& encoder_network() const { return encoder_; }
   const DecoderNetwork& decoder_network() const { return decoder_; }
-  EncoderInput encoder_input(const SequenceRows& rows, const DropoutPlan& plan = {}) const {
-    return {rows, config_.final_state, max_length(), plan};
+  /// Whether the decoder attends to the source.
+  static constexpr bool attends = DecoderNetwork::attends;
+  /// Whether sources are read from their ends: keys are then in that order, and what is reported is not.
+  bool reverses_source() const { return vocabularies_.text.reverse_source; }
+
+  EncoderInput encoder_input(SequenceRows rows, const DropoutPlan& plan = {}, bool keys = attends) const {
+    rows.reversed = reverses_source();
+    return {rows, config_.final_state, max_length(), plan, keys};
   }
-  /// Encodes rows that were checked. Throws where the encoder does not keep to its contract.
+  /// Encodes rows that were checked; keys are made if somebody attends, or is shown them. Throws where the
+  /// encoder does not keep to its contract.
   void run_encoder(std::string_view where, Tape<Backend>& tape, const SequenceRows& rows,
-                   const DropoutPlan& plan, Encoding<Cell, Backend>& encoding) const {
-    encoding.values = {};  // of an earlier pass
-    encoder_.run(tape, encoder_input(rows, plan), encoding);
+                   const DropoutPlan& plan, Encoding<Cell, Backend>& encoding, bool keys = attends) const {
+    encoding.outputs = encoding.values = {};  // of an earlier pass
+    encoder_.run(tape, encoder_input(rows, plan, keys), encoding);
     detail::require_encoding(where, encoding, rows.count,
                              {config_.layers, config_.hidden, detail::key_width<Encoder>(config_),
-                              detail::value_width<Encoder>(config_)});
+                              detail::value_width<Encoder>(config_), keys});
   }
 
  private:

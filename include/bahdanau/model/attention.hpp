@@ -18,8 +18,9 @@ namespace bahdanau {
 /// What attention gives.
 template <class Scalar>
 struct AttentionResult {
-  Array<Scalar, 3> contexts;  // [batch, queries, value]
-  Array<Scalar, 3> weights;   // [batch, queries, keys]; rows sum to 1, 0 beyond a valid length
+  Array<Scalar, 3> contexts;  // [batch, queries, context]
+  Array<Scalar, 3> weights;   // [batch, queries, keys]; rows sum to 1, but for `Local`'s; 0 beyond a valid
+                              // length
 };
 
 /// A score with weights of its own. Widths of queries and keys may differ where the score allows it.

@@ -17,7 +17,8 @@ namespace bahdanau {
 /// 2. `step(tokens, state)` feeds one token per sentence, moves the state on, and returns the logits of the
 ///    next one [sentences, vocabulary].
 /// 3. `attention_weights(state)` are the weights of every step so far, each [sentences, source steps]; rows
-///    sum to 1, and a position beyond a valid length has weight 0.
+///    sum to 1, and a position beyond a valid length has weight 0. A decoder that does not attend has
+///    [sentences, 0].
 template <class D>
 concept AttentionDecoder = requires(const D& decoder, const typename D::Encoded& encoded,
                                     typename D::State& state, std::span<const Token> tokens) {

@@ -77,19 +77,23 @@ struct Batch {
   }
 };
 
-/// Some rows of checked sequences; `first` is the number of the first one in its batch.
+/// Some rows of checked sequences; `first` is the number of the first one in its batch. They may be read
+/// from their ends: what comes first is then the last valid token, `<eos>`.
 struct SequenceRows {
   const Token* tokens;  // row r starts at tokens + r * stride
   std::size_t stride;
   const Index* lengths;
   std::size_t count, first;
+  bool reversed = false;
 
   static SequenceRows of(const Sequences& s, std::size_t first, std::size_t count) {
-    return {s.tokens.data() + first * s.width(), s.width(), s.lengths.data() + first, count, first};
+    return {s.tokens.data() + first * s.width(), s.width(), s.lengths.data() + first, count, first, false};
   }
   static SequenceRows of(const Sequences& s) { return of(s, 0, s.rows()); }
 
-  Token at(std::size_t row, std::size_t step) const { return tokens[row * stride + step]; }
+  Token at(std::size_t row, std::size_t step) const {
+    return tokens[row * stride + (reversed ? length(row) - 1 - step : step)];
+  }
   std::size_t length(std::size_t row) const { return static_cast<std::size_t>(lengths[row]); }
 };
 

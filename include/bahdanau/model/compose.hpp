@@ -13,7 +13,7 @@
 #include <bahdanau/model/encoder.hpp>
 #include <bahdanau/model/readout.hpp>
 #include <bahdanau/model/recurrent_encoder.hpp>
-#include <bahdanau/score/score.hpp>
+#include <bahdanau/score/no_score.hpp>
 
 namespace bahdanau::detail {
 
@@ -59,13 +59,29 @@ concept WidthsFit = !S::needs_equal_widths || !requires {
 }
 || requires { requires E::directions == 1; };
 
+/// Whether a decoder that attends has a score, and one that does not has none.
+template <class S, class D>
+concept ScoreFits = (decoder_attends<D>() == attending<S>);
+
 /// Whether the decoder has what the readout reads.
 template <class D, class R>
 concept ReadoutFits = !R::reads.before || D::attends_before_step;
 
+/// Whether the cell can be stepped as often as the decoder does.
+template <class D, class C>
+concept CellFits = !(
+    requires { requires D::steps_twice; } && requires { requires C::one_step_per_token; });
+
+/// Whether it gives the readout a context, if that cannot do without.
+template <class C, class D, class R>
+concept ContextFits = !R::reads.context || gives_context<D, C>() || requires {
+  requires R::context_optional;
+};
+
 template <class C, class S, class B, class E, class D, class R>
-concept PoliciesFit = CellOn<C, B> && ScoreOn<S, B> && EncoderOn<E, C, B> && WidthsFit<S, E> &&
-    DecoderOn<D, C, S, B> && ReadoutOn<R, B> && ReadoutFits<D, R>;
+concept PoliciesFit =
+    CellOn<C, B> && ScoreOrNone<S, B> && EncoderOn<E, C, B> && WidthsFit<S, E> && CellFits<D, C> &&
+    ScoreFits<S, D> && DecoderOn<D, C, S, B> && ReadoutOn<R, B> && ReadoutFits<D, R> && ContextFits<C, D, R>;
 
 template <class C, class S, class B, class... Others>
 concept Composes = OneOfEach<Others...> &&
@@ -85,8 +101,8 @@ struct CheckedComposition {
   static constexpr bool cell = !backend || DeclaresCell<C>;
   static_assert(
       cell,
-      "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, or a "
-      "struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has "
+      "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, Rnn, or "
+      "a struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has "
       "one");
   static constexpr bool cell_step = !backend || !cell || CellOn<C, B>;
   static_assert(
@@ -99,12 +115,12 @@ struct CheckedComposition {
       "bahdanau: the second argument of EncoderDecoder is not a score; use Additive, ScaledDot, Dot, "
       "General, or a struct X of your own: static_assert(bahdanau::Score<X>) shows what it lacks, "
       "docs/own_model.md has one");
-  static constexpr bool score_functions = !backend || !cell || !score || ScoreOn<S, B>;
+  static constexpr bool score_functions = !backend || !cell || !score || ScoreOrNone<S, B>;
   static_assert(
       score_functions,
       "bahdanau: this score lacks prepare(weights, keys) or scores(weights, query, prepared, spans); "
       "write them as points 3 and 4 of bahdanau::Score say (score/score.hpp)");
-  static constexpr bool first_three = backend && CellOn<C, B> && ScoreOn<S, B>;
+  static constexpr bool first_three = backend && CellOn<C, B> && ScoreOrNone<S, B>;
 
   static_assert(
       !first_three || count_of<Kind::unknown, Others...> == 0,
@@ -139,8 +155,33 @@ struct CheckedComposition {
       widths_fit(),
       "bahdanau: this score (ScaledDot, say) needs keys as wide as queries, but a Bidirectional encoder "
       "makes keys twice as wide; use Additive or General, or a Unidirectional encoder");
+  static consteval bool cell_fits() {
+    if constexpr (kinds) return CellFits<D, C>;
+    return true;
+  }
+  static_assert(
+      cell_fits(),
+      "bahdanau: this decoder (Conditional, say) steps a cell twice per token, and this cell says that its "
+      "steps count tokens (one_step_per_token); use AttendThenStep or InputFeeding, or another cell");
+  static consteval bool no_score_fits() {
+    if constexpr (kinds) return ScoreFits<S, D> || attending<S>;
+    return true;
+  }
+  static_assert(
+      no_score_fits(),
+      "bahdanau: NoScore is for decoders that do not attend, and this one does (AttendThenStep, unless "
+      "another is named); use Plain or FixedContext, or a score, Additive say");
+  static consteval bool score_fits() {
+    if constexpr (kinds) return ScoreFits<S, D> || !attending<S>;
+    return true;
+  }
+  static_assert(
+      score_fits(),
+      "bahdanau: this decoder (Plain, say) does not attend, so that nothing would ask this score; use "
+      "NoScore, or a decoder that attends, AttendThenStep say");
   static consteval bool decodes() {
-    if constexpr (kinds) return DecoderOn<D, C, S, B>;
+    if constexpr (kinds)
+      if constexpr (ScoreFits<S, D>) return DecoderOn<D, C, S, B>;
     return true;
   }
   static_assert(
@@ -163,7 +204,15 @@ struct CheckedComposition {
   static_assert(
       readout_fits(),
       "bahdanau: this readout (DeepOutput<500>, say) reads the state before the step, and this decoder "
-      "attends after it; use AttendThenStep, or DeepOutput<500, OutputState::after>");
+      "does not attend before it; use AttendThenStep, or DeepOutput<500, OutputState::after>");
+  static consteval bool context_fits() {
+    if constexpr (kinds) return ContextFits<C, D, R>;
+    return true;
+  }
+  static_assert(
+      context_fits(),
+      "bahdanau: this readout reads a context, and this decoder (Plain, say) has none; use FixedContext or "
+      "a decoder that attends, or say `context_optional = true` in a readout that works without");
 };
 
 /// For a state or an encoding of another kind of model.

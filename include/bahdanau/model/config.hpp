@@ -23,7 +23,7 @@ inline FinalState final_state_from_name(std::string_view text) {
 }
 
 /// What the decoder starts from behind a bidirectional encoder: both directions' last states, the backward
-/// one's, or the mean of the sentence's values.
+/// one's, or the mean of the sentence's values. Behind a convolutional one it is always the mean.
 enum class Bridge { both, backward, mean };
 
 inline std::string_view name(Bridge bridge) {

@@ -13,17 +13,19 @@
 #include <bahdanau/backend/any_backend.hpp>
 #include <bahdanau/backend/packed_products.hpp>
 #include <bahdanau/cell/cell.hpp>
+#include <bahdanau/cell/recurrent_layer.hpp>
 #include <bahdanau/core/refuse_array.hpp>
 #include <bahdanau/model/attend.hpp>
 #include <bahdanau/model/dropout_plan.hpp>
 #include <bahdanau/model/encoder.hpp>
+#include <bahdanau/score/no_score.hpp>
 
 namespace bahdanau {
 
 /// How wide the things are that a decoder works with.
 struct DecoderSizes {
   std::size_t embed, hidden, layers;
-  std::size_t context;  // of attention
+  std::size_t context;  // of attention; 0 where there is none
 };
 
 /// The previous tokens of some rows, as a decoder reads them.
@@ -109,6 +111,9 @@ class DecoderStep {
   /// In a search, several rows may continue one state. A decoder that attends before its step gets each state
   /// once, and attends once for all of them; afterwards its state, and the context, have those rows.
   Variable<B> attend(const Variable<B>& query) {
+    static_assert(detail::attending<S>,
+                  "bahdanau: this decoder says that it does not attend, and its step calls attend; leave "
+                  "`attends` out, and name a score");
     if (attention_.tape != nullptr) fail("DecoderStep::attend", "one call per step", "another one");
     const Attended<B> attended = detail::attend<S, B>(
         *weights_, {query, *memory_, *spans_, plan_.active() ? plan_.attention() : DropoutMask{}, names_},
@@ -120,7 +125,10 @@ class DecoderStep {
     };
     require("contexts ", attended.context, {query.rows(), context_});
     require("weights ", attended.weights, {spans_->pairs});
+    if constexpr (detail::heads_of<S>() > 1)
+      require("weights of each head ", attended.heads, {spans_->pairs, detail::heads_of<S>()});
     attention_ = attended.weights;
+    heads_ = attended.heads;
     if (continued_.state == nullptr) return attended.context;
     share_state_(state_, continued_);
     return share_rows(attended.context, continued_.state, continued_.rows);
@@ -133,6 +141,8 @@ class DecoderStep {
 
   /// The weights [pairs] of the last `attend`; its tape is null where there was none.
   const Variable<B>& attention() const { return attention_; }
+  /// The same of each head [pairs, heads], of scores with several; see Attended.
+  const Variable<B>& heads() const { return heads_; }
 
  private:
   const typename S::Weights* weights_;
@@ -145,14 +155,45 @@ class DecoderStep {
   Continued continued_;
   void* state_;
   void (*share_state_)(void*, const Continued&);
-  Variable<B> attention_;
+  Variable<B> attention_, heads_;
+};
+
+/// The steps of whole target sentences, as a decoder runs them that does all at once. Arrays of all steps
+/// have one row a token: step after step, the longest sentence first.
+template <Backend B>
+class PackedSteps {
+ public:
+  /// For models: `sentence` says for each row of all steps which row of the first step it goes on from.
+  PackedSteps(const Packing& packing, const PackingLists& lists, const Index* sentence,
+              const DropoutPlan& plan = {}, const Index* names = nullptr)
+      : packing_(&packing), lists_(lists), sentence_(sentence), plan_(plan), names_(names) {}
+
+  const Packing& packing() const { return *packing_; }
+  const PackingLists& lists() const { return lists_; }
+
+  /// y [rows of all steps, any] += what is the same in all steps of a sentence, x [sentences, any], in place.
+  void add(const Variable<B>& y, const Variable<B>& x) const { add_gathered_rows(y, x, sentence_); }
+  /// x [sentences, any] for the rows of all steps. Products with it are computed once a sentence.
+  Variable<B> repeat(const Variable<B>& x) const { return share_rows(x, sentence_, packing_->tokens()); }
+
+  /// x [rows of all steps, any], as it enters layer `layer` of a stack: with dropout, while training.
+  Variable<B> dropout(const Variable<B>& x, std::size_t layer) const {
+    return bahdanau::dropout(x, plan_.decoder(layer), names_);
+  }
+
+ private:
+  const Packing* packing_;
+  PackingLists lists_;
+  const Index* sentence_;
+  DropoutPlan plan_;
+  const Index* names_;
 };
 
 /// What a step gives to the readout, all [rows, any].
 template <Backend B>
 struct StepOutput {
   Variable<B> output;   // [rows, output_width]: the state, or what stands for it
-  Variable<B> context;  // [rows, context]
+  Variable<B> context;  // [rows, context]; not set where there is none
   Variable<B> before;   // [rows, hidden]: the top layer's before the step, of decoders that attend first
 };
 
@@ -164,6 +205,23 @@ concept DeclaresDecoder = requires {
   { D::name } -> std::convertible_to<std::string_view>;
   { D::attends_before_step } -> std::convertible_to<bool>;
 };
+
+/// Whether a decoder attends: unless it says that it does not.
+template <class D>
+consteval bool decoder_attends() {
+  if constexpr (requires { D::attends; })
+    return D::attends;
+  else
+    return true;
+}
+
+/// Whether its steps give a context: that of attention, or one of its own.
+template <class D, class C>
+consteval bool gives_context() {
+  return decoder_attends<D>() || requires(const typename D::template Network<C>& network) {
+    network.context_width();
+  };
+}
 
 /// Points 2 to 5.
 template <class D, class C, class S, class B>
@@ -182,10 +240,11 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
 }  // namespace detail
 
 /// What happens in one step, and what goes to the next one. Models: `AttendThenStep`, `StepThenAttend`,
-/// `InputFeeding`.
+/// `InputFeeding`, `Conditional`; `Plain` and `FixedContext`, which do not attend.
 ///
 /// 1. `name` is what a model file calls it, sizes of its own included. `attends_before_step` says that its
-///    query is known before the previous token is.
+///    query is known before the previous token is. `steps_twice`, where it is there and true, says that it
+///    steps a cell twice per token, which not every cell can (`Cell`, point 6).
 /// 2. `Network<Cell>` is constructed from (scope `decoder.`, sizes), where it declares its parameters;
 ///    `output_width()` is how wide what it gives to the readout is.
 /// 3. `Network::State<Backend>` is all that goes from step to step, as arrays of earlier steps are gone in a
@@ -197,6 +256,12 @@ concept DecodesWith = requires(const typename D::template Network<C>& network,
 /// 5. `step(step, known, state)` moves the state on and gives a `StepOutput`; `step.attend(query)` is the
 ///    context, and comes once a step. It may be called with fewer rows than before: sentences that have ended
 ///    drop out. Where the decoder attends before its step, its state is to be read anew after `attend`.
+/// 6. A decoder with `attends = false` never calls `attend`, and goes with `NoScore` alone. Where its steps
+///    give a context all the same, its network says with `context_width()` how wide that is. As no step waits
+///    for another part of the model, the network may `run(steps, known, state)` all of them at once, for
+///    `PackedSteps`: from `known` of all rows to a `StepOutput` with the outputs of all rows, and with one
+///    context for each sentence; where the tape does not record, the state then is what each row has ended
+///    with.
 template <class D>
 concept Decoder =
     detail::DeclaresDecoder<D> && detail::DecodesWith<D, detail::AnyCell, detail::AnyScore, AnyBackend>;

@@ -34,6 +34,7 @@ struct DecoderPass {
   Packing packing;
   Variable<B> features;              // [target tokens, width]: what the output layer reads
   std::vector<Variable<B>> weights;  // attention of each step [pairs of the rows that run]
+  std::vector<Variable<B>> heads;    // the same of each head, of scores with several; see Attended
   // Where the tape does not record, what has gone from step to step after each row's last token: [rows, any],
   // and [pairs].
   std::vector<Variable<B>> ended_rows, ended_pairs;
@@ -41,9 +42,10 @@ struct DecoderPass {
 
   TokenInput<B> read;                  // what the decoder reads: one row a token
   const Index* token_names = nullptr;  // for dropout
+  const Index* sentence = nullptr;     // of each token, as a row of the first step, for who runs all at once
   PackingLists lists;
 
-  std::vector<Index> ids, names, rows, begin, length, packing_lists;  // scratch
+  std::vector<Index> ids, names, rows, begin, length, packing_lists, sentences;  // scratch
   std::vector<CellState<typename Network::Cell, B>> first;
   typename Network::template State<B> state;
   std::vector<std::size_t> pairs;                      // of each step
@@ -59,16 +61,30 @@ class DecoderNetwork {
   using Network = typename D::template Network<C>;
   template <Backend B>
   using State = RunningState<typename Network::template State<B>, S, B>;
+  static constexpr bool attends = attending<S>;
+  /// Whether the readout reads a context.
+  static constexpr bool reads_context = R::reads.context && gives_context<D, C>();
+  /// Whether the decoder runs all steps at once.
+  template <Backend B>
+  static constexpr bool runs_at_once =
+      !attends && requires(const Network& network, const PackedSteps<B>& steps, const Variable<B>& known,
+                           typename Network::template State<B>& state) {
+    network.run(steps, known, state);
+  };
 
   DecoderNetwork(Scope root, std::size_t vocabulary, std::size_t key_width, std::size_t value_width,
                  const Config& config)
       : DecoderNetwork(root.in("decoder."), vocabulary,
                        ScoreWidths{config.hidden, key_width, config.hidden, value_width}, config) {}
 
-  /// Keys and values as the score wants them.
+  /// Keys and values as the score wants them; none where nobody attends.
   template <Backend B>
-  Memory<B> remember(const Variable<B>& keys, const Variable<B>& values) const {
-    return detail::remember<S, B>(attention_, keys, values);
+  Memory<B> remember([[maybe_unused]] const Variable<B>& keys,
+                     [[maybe_unused]] const Variable<B>& values) const {
+    if constexpr (attends)
+      return detail::remember<S, B>(attention_, keys, values);
+    else
+      return {};
   }
 
   /// What goes into the first step, for the queries of `spans`.
@@ -83,7 +99,8 @@ class DecoderNetwork {
   /// One step, and what the output layer reads after it: [rows, width].
   template <Backend B>
   struct Stepped {
-    Variable<B> features, attention;  // attention [pairs] of the queries
+    Variable<B> features, attention;  // attention [pairs] of the queries; not set where nobody attends
+    Variable<B> heads;                // of each head, of scores with several; see Attended
   };
   template <Backend B>
   Stepped<B> step(const Memory<B>& memory, const SpanView<B>& spans, const TokenInput<B>& tokens,
@@ -94,7 +111,7 @@ class DecoderNetwork {
     require_rows(out, step.attention(), state, tokens.rows());
     Features<B> features{out.output, out.before, out.context, {}};
     if constexpr (R::reads.token) features.token = tokens.embedding();
-    return {R::features(readout_, features), step.attention()};
+    return {R::features(readout_, features), step.attention(), step.heads()};
   }
 
   /// The previous tokens; see TokenInput.
@@ -139,21 +156,59 @@ class DecoderNetwork {
     pass.token_names = plan.active() ? tape.stage(pass.names) : nullptr;
     pass.read = tokens(tape, tape.stage(pass.ids), packing.tokens());
     pass.lists = PackingLists::stage(tape, packing, pass.packing_lists);
+    if constexpr (runs_at_once<B>) {
+      pass.sentences.clear();
+      for (const std::size_t running : packing.counts())
+        for (std::size_t r = 0; r < running; ++r) pass.sentences.push_back(static_cast<Index>(r));
+      pass.sentence = tape.stage(pass.sentences);
+    }
     start_packed(tape, source, pass);
   }
 
-  /// Runs it.
+  /// Runs it: all steps at once where the decoder can, else one by one.
   template <Backend B>
   void run(Tape<B>& tape, const Memory<B>& memory, const DropoutPlan& plan,
            DecoderPass<DecoderNetwork, B>& pass) const {
+    if constexpr (runs_at_once<B>)
+      run_at_once(tape, plan, pass);
+    else
+      run_steps(tape, memory, plan, pass);
+  }
+
+ private:
+  template <Backend B>
+  void run_at_once(Tape<B>& tape, const DropoutPlan& plan, DecoderPass<DecoderNetwork, B>& pass) const {
+    const PackedSteps<B> steps(pass.packing, pass.lists, pass.sentence, plan, pass.token_names);
+    pass.weights.clear();
+    const StepOutput<B> out = network_.run(steps, network_.known(pass.read), pass.state.decoder);
+    require_output(out.output, pass.packing.tokens());
+    Features<B> features{out.output, {}, {}, {}};
+    if constexpr (reads_context) {
+      require_output(out.context, pass.packing.rows(), "a context");
+      features.context = steps.repeat(out.context);
+    }
+    if constexpr (R::reads.token) features.token = pass.read.embedding();
+    pass.features = R::features(readout_, features);
+    if (tape.recording()) return;
+    pass.ended_rows.clear();
+    pass.ended_pairs.clear();
+    pass.state.each_row([&](Variable<B>& v) { pass.ended_rows.push_back(v); });
+  }
+
+  template <Backend B>
+  void run_steps(Tape<B>& tape, const Memory<B>& memory, const DropoutPlan& plan,
+                 DecoderPass<DecoderNetwork, B>& pass) const {
     const Packing& packing = pass.packing;
     const Index* names = pass.token_names;
     State<B>& state = pass.state;
     const Variable<B> known = network_.known(pass.read);
-    for (auto* list : {&pass.weights, &pass.outputs, &pass.contexts, &pass.before}) list->clear();
+    for (auto* list : {&pass.weights, &pass.heads, &pass.outputs, &pass.contexts, &pass.before})
+      list->clear();
     pass.pairs.clear();
     pass.pair_states.clear();
-    for (const std::size_t running : packing.counts()) pass.pairs.push_back(pass.spans.prefix(running).pairs);
+    if constexpr (attends)
+      for (const std::size_t running : packing.counts())
+        pass.pairs.push_back(pass.spans.prefix(running).pairs);
     Loop<B> loop(tape, packing.counts(), pass.pairs, pass.lists.state_rows);
     state.each_row([&](Variable<B>& v) { v = loop.carry(v); });
     for (std::size_t t = 0; t < packing.steps(); ++t) {
@@ -161,7 +216,7 @@ class DecoderNetwork {
       loop.step();
       state.each_row([&](Variable<B>& v) { v = v.row_range(0, running); });
       state.each_pair([&](Variable<B>& v) { v = first_pairs(v, pass.pairs[t]); });
-      const SpanView<B> spans = pass.spans.prefix(running);
+      const SpanView<B> spans = attends ? pass.spans.prefix(running) : SpanView<B>{};
       DecoderStep<S, B> step(attention_, context_, memory, spans, state.decoder, state.score, plan,
                              names ? names + first : nullptr);
       StepOutput<B> out = network_.step(step, known.row_range(first, running), state.decoder);
@@ -172,9 +227,10 @@ class DecoderNetwork {
         if (out.output.value == v.value) out.output = after;
         v = after;
       });
-      pass.weights.push_back(step.attention());
+      if constexpr (attends) pass.weights.push_back(step.attention());
+      if constexpr (heads_of<S>() > 1) pass.heads.push_back(step.heads());
       pass.outputs.push_back(out.output);
-      if constexpr (R::reads.context) pass.contexts.push_back(out.context);
+      if constexpr (reads_context) pass.contexts.push_back(out.context);
       if constexpr (R::reads.before) pass.before.push_back(out.before);
       if (State<B>::has_pairs && !tape.recording()) {
         auto& pairs = pass.pair_states.emplace_back();
@@ -186,19 +242,33 @@ class DecoderNetwork {
     };
     Features<B> features{all(pass.outputs), {}, {}, {}};
     if constexpr (R::reads.before) features.before = all(pass.before);
-    if constexpr (R::reads.context) features.context = all(pass.contexts);
+    if constexpr (reads_context) features.context = all(pass.contexts);
     if constexpr (R::reads.token) features.token = pass.read.embedding();
     pass.features = R::features(readout_, features);
     if (!tape.recording()) end(tape, loop, pass);
   }
 
- private:
+  /// How wide the contexts are that attention gives.
+  static std::size_t attended_width([[maybe_unused]] const ScoreWidths& widths) {
+    if constexpr (attends)
+      return context_width<S>(widths);
+    else
+      return 0;
+  }
+  /// How wide those are that the readout is given.
+  std::size_t given_width() const {
+    if constexpr (!attends && gives_context<D, C>())
+      return network_.context_width();
+    else
+      return context_;
+  }
+
   DecoderNetwork(Scope scope, std::size_t vocabulary, const ScoreWidths& widths, const Config& config)
-      : context_(context_width<S>(widths)),
+      : context_(attended_width(widths)),
         attention_(S::declare(scope.in("attention."), widths)),
         embedding_(scope.add("embedding.weight", {vocabulary, config.embed}, Initializer::standard_normal())),
         network_(scope, DecoderSizes{config.embed, config.hidden, config.layers, context_}) {
-    const ReadoutSizes sizes{network_.output_width(), context_, config.embed, config.hidden};
+    const ReadoutSizes sizes{network_.output_width(), given_width(), config.embed, config.hidden};
     const std::size_t width = R::width(sizes);
     readout_ = R::declare(scope, sizes);
     if (config.tied && width != config.embed)
@@ -236,22 +306,27 @@ class DecoderNetwork {
     });
   }
 
+  /// Throws unless what a decoder has made has so many rows.
+  template <Backend B>
+  static void require_output(const Variable<B>& v, std::size_t rows, const char* what = "an output",
+                             std::string_view hint = "") {
+    if (v.tape != nullptr && v.rows() == rows) return;
+    refuse_array("decoder", D::name, std::string(what).append(" of ").append(text(rows)).append(" rows"),
+                 v.tape == nullptr ? nullptr : &v.shape, hint);
+  }
+
   /// Throws unless what a step has made has so many rows: a decoder may have forgotten an array.
   template <Backend B>
   static void require_rows(const StepOutput<B>& out, const Variable<B>& attention, State<B>& state,
                            std::size_t rows) {
-    const auto require = [&](const char* what, const Variable<B>& v, std::string_view hint) {
-      if (v.tape != nullptr && v.rows() == rows) return;
-      refuse_array("decoder", D::name, std::string(what).append(" of ").append(text(rows)).append(" rows"),
-                   v.tape == nullptr ? nullptr : &v.shape, hint);
-    };
-    if (attention.tape == nullptr)
+    if (attends && attention.tape == nullptr)
       refuse_array("decoder", D::name, "a step that calls attend", nullptr, "it has no context otherwise");
-    require("an output", out.output, "");
-    if constexpr (R::reads.context) require("a context", out.context, "");
-    if constexpr (R::reads.before) require("a state before the step", out.before, "");
-    state.decoder.each(
-        [&](Variable<B>& v) { require("arrays of its state", v, "State::each calls f for each of them"); });
+    require_output(out.output, rows);
+    if constexpr (reads_context) require_output(out.context, rows, "a context");
+    if constexpr (R::reads.before) require_output(out.before, rows, "a state before the step");
+    state.decoder.each([&](Variable<B>& v) {
+      require_output(v, rows, "arrays of its state", "State::each calls f for each of them");
+    });
   }
 
   /// Brings spans and first states into the order of the rows: longest target first. Sends what was staged.
@@ -263,11 +338,13 @@ class DecoderNetwork {
     pass.rows.clear();
     for (const Index sentence : pass.packing.order()) {
       const auto b = static_cast<std::size_t>(sentence);
-      pass.begin.push_back(source.begin[b]);
-      pass.length.push_back(source.length[b]);
+      if constexpr (attends) {
+        pass.begin.push_back(source.begin[b]);
+        pass.length.push_back(source.length[b]);
+      }
       pass.rows.push_back(source.row_of_sentence[b]);
     }
-    pass.spans.assign(tape, pass.begin, pass.length);
+    if constexpr (attends) pass.spans.assign(tape, pass.begin, pass.length);
     const Index* rows = tape.stage(pass.rows);
     tape.send();
     pass.first.assign(source.first.begin(), source.first.end());
@@ -305,7 +382,7 @@ class DecoderNetwork {
     }
   }
 
-  std::size_t context_;  // how wide contexts are
+  std::size_t context_;  // how wide the contexts of attention are
   typename S::Weights attention_;
   Parameter embedding_;
   Network network_;

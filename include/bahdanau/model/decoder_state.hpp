@@ -71,6 +71,7 @@ class Encoded {
     std::vector<Index> begin, length;            // the rows of each sentence
     std::vector<detail::OwnedState<C, B>> last;  // one per layer, parts of [sentences, hidden]
     std::size_t steps = 0;                       // of the rows that were encoded, or the most keys
+    bool reversed = false;                       // whether keys are in the reverse order of the source
     std::string_view score;                      // the name of the one that prepared the keys
     std::string_view decoder, encoder;           // and of these
 
@@ -86,15 +87,19 @@ class Encoded {
   const std::vector<Index>& valid_lengths() const { return data_->length; }
   const Data& data() const { return *data_; }
 
-  /// The top layer's outputs [sentences, steps, width]; 0 beyond a valid length.
+  /// The top layer's outputs [sentences, steps, width], in the order of the source; 0 beyond a valid length.
   Array<Scalar, 3> outputs() const {
     const std::size_t width = data_->outputs.cols;
     const Array<Scalar, 2> rows_of_tokens = data_->outputs.to_array();
     auto out = Array<Scalar, 3>::from_shape({rows(), data_->steps, width});
     std::fill(out.begin(), out.end(), Scalar(0));
-    for (std::size_t b = 0; b < rows(); ++b)
-      std::copy_n(rows_of_tokens.data() + static_cast<std::size_t>(data_->begin[b]) * width,
-                  static_cast<std::size_t>(data_->length[b]) * width, out.data() + b * data_->steps * width);
+    for (std::size_t b = 0; b < rows(); ++b) {
+      const auto begin = static_cast<std::size_t>(data_->begin[b]),
+                 length = static_cast<std::size_t>(data_->length[b]);
+      for (std::size_t t = 0; t < length; ++t)
+        std::copy_n(rows_of_tokens.data() + (begin + t) * width, width,
+                    out.data() + (b * data_->steps + (data_->reversed ? length - 1 - t : t)) * width);
+    }
     return out;
   }
 
@@ -137,7 +142,8 @@ class DecoderState {
   }
   const std::vector<Index>& valid_lengths() const { return source_.valid_lengths(); }
 
-  /// The attention weights of every step so far, each [sentences, steps]; 0 beyond a valid length.
+  /// The attention weights of every step so far, each [sentences, steps]; 0 beyond a valid length. Of a
+  /// model that does not attend each is [sentences, 0].
   const std::vector<Array<Scalar, 2>>& attention_weights() const { return attention_; }
 
   template <std::size_t Part>

@@ -61,7 +61,7 @@ std::size_t value_width(const Config& config) {
 }  // namespace detail
 
 /// How source sentences become keys, values and the decoder's first state. Models: `Unidirectional`,
-/// `Bidirectional`.
+/// `Bidirectional`, `Convolutional`.
 ///
 /// 1. `name` is what a model file calls it; sizes of its own are part of its type and of this name.
 /// 2. Keys are `key_width(config)` wide, and values `value_width(config)`, without which they are as keys.
@@ -71,7 +71,8 @@ std::size_t value_width(const Config& config) {
 /// 4. Its `run(tape, input, encoding)` fills an `Encoding`: `outputs` are the keys, `values` what contexts
 ///    are sums of where they are not the keys, `begin` and `length` the rows of each sentence; `last` is the
 ///    first state of each of the decoder's layers, with its rows in the order of `packing`. There may be more
-///    or fewer keys than tokens, but each sentence has at least one.
+///    or fewer keys than tokens, but each sentence has at least one. Where `input.keys` is false, nobody
+///    attends, and the keys need not be made.
 template <class E>
 concept Encoder = detail::DeclaresEncoder<E> &&
     requires(const typename E::template Network<detail::AnyCell>& network, Tape<AnyBackend>& tape,

@@ -21,7 +21,8 @@ struct EncoderInput {
   SequenceRows sentences;
   FinalState rule = FinalState::valid;
   std::size_t max_length = 0;  // how far `FinalState::padded` goes
-  DropoutPlan dropout;
+  DropoutPlan dropout = {};
+  bool keys = true;  // whether anybody attends; if not, only `last` and `packing` of an encoding are read
 };
 
 /// What an encoder makes of some sentences, with the lists that it reuses.
@@ -33,7 +34,7 @@ struct Encoding {
   std::vector<CellState<C, B>> last;  // the decoder's first states, one per layer: parts [sentences, hidden]
   Packing packing;                    // rows of `last` are in packing.order()
 
-  std::vector<Index> lengths, ids, names, rows, reversal, lists;  // scratch
+  std::vector<Index> lengths, ids, names, rows, reversal, lists, positions, ends;  // scratch
   Spans<B> spans;
 
   /// What contexts are sums of.
@@ -48,18 +49,25 @@ using bahdanau::Encoding;
 /// What a model expects of its encoder, whose contract no compiler checks.
 struct EncodingSizes {
   std::size_t layers, hidden, key, value;
+  bool keys = true;  // whether anybody attends
 };
+
+template <class C, Backend B>
+void require_keys(std::string_view where, const Encoding<C, B>& encoding, std::size_t sentences,
+                  const EncodingSizes& sizes) {
+  require_equal(where, "spans of keys, one per sentence:", sentences, encoding.length.size());
+  require_equal(where, "spans of keys, one per sentence:", sentences, encoding.begin.size());
+  require_equal(where, "values, one per key:", encoding.outputs.rows(), encoding.summed().rows());
+  require_equal(where, "keys of width", sizes.key, encoding.outputs.cols());
+  require_equal(where, "values of width", sizes.value, encoding.summed().cols());
+}
 
 /// Throws unless each sentence has at least one key among the outputs, and a first state for each layer: an
 /// encoder may make more or fewer keys than there are tokens, but attention over none is no attention.
 template <class C, Backend B>
 void require_encoding(std::string_view where, const Encoding<C, B>& encoding, std::size_t sentences,
                       const EncodingSizes& sizes) {
-  require_equal(where, "spans of keys, one per sentence:", sentences, encoding.length.size());
-  require_equal(where, "spans of keys, one per sentence:", sentences, encoding.begin.size());
-  require_equal(where, "values, one per key:", encoding.outputs.rows(), encoding.summed().rows());
-  require_equal(where, "keys of width", sizes.key, encoding.outputs.cols());
-  require_equal(where, "values of width", sizes.value, encoding.summed().cols());
+  if (sizes.keys) require_keys(where, encoding, sentences, sizes);
   require_equal(where, "sentences in the encoder's packing:", sentences, encoding.packing.rows());
   require_equal(where, "first states from the encoder, one per layer:", sizes.layers, encoding.last.size());
   for (const CellState<C, B>& state : encoding.last)
@@ -67,7 +75,7 @@ void require_encoding(std::string_view where, const Encoding<C, B>& encoding, st
       if (part.tape == nullptr || part.rows() != sentences || part.cols() != sizes.hidden)
         fail(where, "first states " + Shape{sentences, sizes.hidden}.text() + " from the encoder",
              part.tape == nullptr ? "none" : part.shape.text());
-  for (std::size_t b = 0; b < sentences; ++b) {
+  for (std::size_t b = 0; sizes.keys && b < sentences; ++b) {
     const auto begin = encoding.begin[b], length = encoding.length[b];
     if (length < 1)
       fail(std::string(where) + ", sentence " + text(b), "at least one key from the encoder", text(length),

@@ -33,7 +33,11 @@ void trace_sentence(const Architecture& architecture, const typename Architectur
   architecture.run_encoder("freeze", tape, SequenceRows::of(source), {}, encoding);
   const auto& decoder = architecture.decoder_network();
   const Memory<B> memory = decoder.remember(encoding.outputs, encoding.summed());
-  const Spans<B> spans(tape, encoding.begin, encoding.length);
+  Spans<B> spans;
+  if constexpr (Architecture::attends) {
+    spans.assign(tape, encoding.begin, encoding.length);
+    tape.send();
+  }
   typename Architecture::DecoderNetwork::template State<B> state;
   decoder.template start<B>(tape, encoding.last, spans.view(), state);
   const std::vector<Token> first{reserved::bos};

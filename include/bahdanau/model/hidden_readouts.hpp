@@ -11,7 +11,7 @@
 
 namespace bahdanau {
 
-/// W_s s + W_y y + W_c c + b: what both readouts below begin with.
+/// W_s s + W_y y + W_c c + b: what both readouts below begin with. Without a context there is no W_c.
 struct ReadoutSum {
   Parameter state, token, context, bias;  // [width, ...]; the bias [width]
 
@@ -20,7 +20,7 @@ struct ReadoutSum {
     Scope readout = scope.in("readout.");
     return {readout.matrix("state.weight", width, state_width),
             readout.matrix("token.weight", width, sizes.embed),
-            readout.matrix("context.weight", width, sizes.context),
+            sizes.context == 0 ? Parameter{} : readout.matrix("context.weight", width, sizes.context),
             readout.bias("state.bias", width, state_width)};
   }
 
@@ -28,7 +28,7 @@ struct ReadoutSum {
   Variable<B> operator()(const Variable<B>& s, const Features<B>& in) const {
     const Variable<B> sum = linear(s, state, bias);
     add_linear(sum, in.token, token);
-    add_linear(sum, in.context, context);
+    if (context.shape.rank() > 0) add_linear(sum, in.context, context);
     return sum;
   }
 };
@@ -37,6 +37,7 @@ struct ReadoutSum {
 struct TanhReadout {
   static constexpr std::string_view name = "tanh";
   static constexpr ReadoutInputs reads{.context = true, .token = true};
+  static constexpr bool context_optional = true;
   using Weights = ReadoutSum;
 
   static std::size_t width(const ReadoutSizes& sizes) { return sizes.embed; }
@@ -61,6 +62,7 @@ struct DeepOutput {
   static constexpr auto spelled = fixed_name("deep(", Width, first ? ")" : ",after)");
   static constexpr std::string_view name = spelled;
   static constexpr ReadoutInputs reads{.before = first, .context = true, .token = true};
+  static constexpr bool context_optional = true;
   using Weights = ReadoutSum;
 
   static std::size_t width(const ReadoutSizes&) { return Width; }

@@ -14,8 +14,8 @@ namespace bahdanau {
 
 /// How wide the things are that a readout reads.
 struct ReadoutSizes {
-  std::size_t state, context, embed;
-  std::size_t hidden;  // of the state before the step
+  std::size_t state, context, embed;  // the context's is 0 where the decoder has none
+  std::size_t hidden;                 // of the state before the step
 };
 
 /// Which of them it reads besides the decoder's output: those alone are kept for it.
@@ -28,7 +28,7 @@ template <Backend B>
 struct Features {
   Variable<B> state;    // the decoder's output: s, or what stands for it
   Variable<B> before;   // the top layer's s before the step
-  Variable<B> context;  // c
+  Variable<B> context;  // c; not set where the decoder has none
   Variable<B> token;    // y, the previous token's embedding
 };
 
@@ -56,7 +56,8 @@ concept ReadsOut = requires(Scope scope, const ReadoutSizes& sizes, const typena
 /// `ConcatReadout`, `TanhReadout`, `DeepOutput`.
 ///
 /// 1. `name` is what a model file calls it, sizes of its own included.
-/// 2. `reads` says which features it reads besides the decoder's output.
+/// 2. `reads` says which features it reads besides the decoder's output. One that reads the context, and
+///    works where the decoder has none, says `context_optional = true`: its width is 0 then.
 /// 3. `Weights` and `declare(scope, sizes)` are its parameters, under `decoder.`; `width(sizes)` is how wide
 ///    the output layer's input is.
 /// 4. `features(weights, features)` makes it [rows, width]: for the rows of all steps at once where that can
@@ -86,12 +87,14 @@ struct LinearReadout {
 struct ConcatReadout {
   static constexpr std::string_view name = "concat";
   static constexpr ReadoutInputs reads{.context = true, .token = true};
+  static constexpr bool context_optional = true;  // [s ; y] then
   struct Weights {};
 
   static std::size_t width(const ReadoutSizes& sizes) { return sizes.state + sizes.context + sizes.embed; }
   static Weights declare(Scope, const ReadoutSizes&) { return {}; }
   template <Backend B>
   static Variable<B> features(const Weights&, const Features<B>& in) {
+    if (in.context.tape == nullptr) return concat_columns<B>({in.state, in.token});
     return concat_columns<B>({in.state, in.context, in.token});
   }
 };

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include <bahdanau/cell/recurrent_layer.hpp>
+#include <bahdanau/model/bridge.hpp>
 #include <bahdanau/model/encoder.hpp>
 
 namespace bahdanau {
@@ -36,27 +35,22 @@ class RecurrentEncoder {
              "\"both\" for an encoder of one direction, whose states the decoder takes as they are",
              quote(bahdanau::name(bridge_rule_)), "use Bidirectional");
     } else {
-      const std::size_t inputs = (bridge_rule_ == Bridge::backward ? 1 : 2) * config.hidden;
-      for (std::size_t p = 0; p < C::parts; ++p)
-        for (std::size_t l = 0; l < config.layers; ++l) {
-          Scope bridge = root.in("decoder.bridge." + std::string(C::part_names[p]) + "." + text(l) + ".");
-          bridge_[p].push_back(
-              {bridge.matrix("weight", config.hidden, inputs), bridge.bias("bias", config.hidden, inputs)});
-        }
+      bridge_ = BridgeLayers<C>(root, (bridge_rule_ == Bridge::backward ? 1 : 2) * config.hidden, config);
     }
   }
 
   /// Runs over the sentences and fills `out`: outputs [valid tokens, directions · hidden] and last states.
   template <Backend B>
   void run(Tape<B>& tape, const EncoderInput& input, Encoding<C, B>& out) const {
-    pack(input, out);
+    const bool keys = input.keys || (Directions == 2 && bridge_rule_ == Bridge::mean);
+    pack(input, keys, out);
     const Index* ids = tape.stage(out.ids);
     const Index* names = input.dropout.active() ? tape.stage(out.names) : nullptr;
     const Index* reversal = Directions == 2 ? tape.stage(out.reversal) : nullptr;
-    const Index* rows = tape.stage(out.rows);
+    const Index* rows = keys ? tape.stage(out.rows) : nullptr;
     const PackingLists lists = PackingLists::stage(tape, out.packing, out.lists);
     if constexpr (Directions == 2)
-      if (bridge_rule_ == Bridge::mean) stage_spans(tape, out);
+      if (bridge_rule_ == Bridge::mean) bridge_.stage_spans(tape, out);
     tape.send();
     const std::size_t tokens = out.packing.tokens(), layers = layers_.size() / Directions;
     Variable<B> x = gather_rows(tape[embedding_], ids, tokens);
@@ -70,31 +64,26 @@ class RecurrentEncoder {
       } else {
         const auto backward = run_layer<C, B>(layers_[l * Directions + 1], hidden_,
                                               gather_rows(x, reversal, tokens), out.packing, lists);
-        x = concat_columns<B>({forward.outputs, gather_rows(backward.outputs, reversal, tokens)});
+        if (keys || l + 1 < layers)
+          x = concat_columns<B>({forward.outputs, gather_rows(backward.outputs, reversal, tokens)});
         if (bridge_rule_ == Bridge::both)
-          out.last.push_back(cross<B>(l, [&](std::size_t p) {
+          out.last.push_back(bridge_.template cross<B>(l, [&](std::size_t p) {
             return concat_columns<B>({forward.last[p], backward.last[p]});
           }));
         if (bridge_rule_ == Bridge::backward)
-          out.last.push_back(cross<B>(l, [&](std::size_t p) { return backward.last[p]; }));
+          out.last.push_back(bridge_.template cross<B>(l, [&](std::size_t p) { return backward.last[p]; }));
       }
     }
-    out.outputs = gather_rows(x, rows, out.rows.size());
+    if (keys) out.outputs = gather_rows(x, rows, out.rows.size());
     if constexpr (Directions == 2)
-      if (bridge_rule_ == Bridge::mean) {
-        // a softmax of equal scores is a mean's weights
-        const SpanView<B>& spans = out.spans.view();
-        const Variable<B> mean = span_sum(softmax(tape.zeros({spans.pairs}), spans), out.outputs, spans);
-        for (std::size_t l = 0; l < layers; ++l)
-          out.last.push_back(cross<B>(l, [&](std::size_t) { return mean; }));
-      }
+      if (bridge_rule_ == Bridge::mean) bridge_.cross_mean(out);
   }
 
  private:
   /// Lays the sentences out; what lies beyond a valid length enters only under `FinalState::padded`, as
   /// `<pad>`.
   template <Backend B>
-  static void pack(const EncoderInput& input, Encoding<C, B>& out) {
+  static void pack(const EncoderInput& input, bool keys, Encoding<C, B>& out) {
     const SequenceRows& sentences = input.sentences;
     const bool padded = input.rule == FinalState::padded;
     out.length.assign(sentences.lengths, sentences.lengths + sentences.count);
@@ -121,42 +110,18 @@ class RecurrentEncoder {
     // outputs: sentence after sentence, valid tokens only
     out.begin.clear();
     out.rows.clear();
-    for (std::size_t b = 0; b < sentences.count; ++b) {
+    for (std::size_t b = 0; keys && b < sentences.count; ++b) {
       out.begin.push_back(static_cast<Index>(out.rows.size()));
       for (std::size_t t = 0; t < sentences.length(b); ++t)
         out.rows.push_back(static_cast<Index>(packing.start(t)) + packing.rank()[b]);
     }
   }
 
-  /// The keys of each sentence, in the order of the rows of `last`.
-  template <Backend B>
-  static void stage_spans(Tape<B>& tape, Encoding<C, B>& out) {
-    out.lengths.clear();
-    out.names.clear();
-    for (const Index sentence : out.packing.order()) {
-      out.names.push_back(out.begin[static_cast<std::size_t>(sentence)]);
-      out.lengths.push_back(out.length[static_cast<std::size_t>(sentence)]);
-    }
-    out.spans.assign(tape, out.names, out.lengths);
-  }
-
-  /// The bridge: h = tanh(B x + b), and for what else a state has, c = C x + d; `input(part)` is x.
-  template <Backend B, class Input>
-  CellState<C, B> cross(std::size_t layer, Input input) const {
-    CellState<C, B> state;
-    for (std::size_t p = 0; p < C::parts; ++p) {
-      const Dense& dense = bridge_[p][layer];
-      const Variable<B> crossed = linear(input(p), dense.weight, dense.bias);
-      state[p] = p == 0 ? tanh(crossed) : crossed;
-    }
-    return state;
-  }
-
   std::size_t hidden_;
   Bridge bridge_rule_;
   Parameter embedding_;
   std::vector<typename C::Weights> layers_;  // layer by layer, forward before backward
-  std::array<std::vector<Dense>, C::parts> bridge_;
+  BridgeLayers<C> bridge_;                   // of two directions
 };
 
 }  // namespace detail

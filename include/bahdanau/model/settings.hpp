@@ -41,7 +41,8 @@ inline std::map<std::string, std::string> model_settings(const PolicyNames& poli
       {"encoder", std::string(policies.encoder)},
       {"final_state", std::string(name(config.final_state))},
       {"text", std::string(name(tokens.tokens)) + (tokens.lowercase ? ", lower case, " : ", ") +
-                   (tokens.max_length == 0 ? "uncut" : text(tokens.max_length) + " tokens")}};
+                   (tokens.max_length == 0 ? "uncut" : text(tokens.max_length) + " tokens") +
+                   (tokens.reverse_source ? ", sources reversed" : "")}};
   // Absent where they are as in 0.1, whose checkpoints say nothing of them.
   const auto add = [&](const char* key, std::string_view value, std::string_view usual) {
     if (value != usual) out.emplace(key, value);

@@ -52,6 +52,12 @@ class StackedCells {
     return tokens.product(layers_[0].weight_ih, layers_[0].bias_ih, first, detail::input_product<C>());
   }
 
+  /// What the first columns of the first layer's input contribute to `known`: W_ih x, without the bias.
+  template <Backend B>
+  Variable<B> input_product(const Variable<B>& x) const {
+    return linear_columns(x, x.tape->weight(layers_[0].weight_ih), 0);
+  }
+
   /// Adds what the first columns of the first layer's input contribute to `known`.
   template <Backend B>
   void add_input(const Variable<B>& known, const Variable<B>& x) const {
@@ -61,14 +67,44 @@ class StackedCells {
   /// One step of all layers; `projected` is the first one's input product, and is used up.
   template <class S, Backend B>
   void step(const DecoderStep<S, B>& step, const Variable<B>& projected, StackedState<C, B>& state) const {
+    step_first<B>(projected, state);
+    step_above<S, B>(step, state);
+  }
+  /// The same in two parts, for who has something to do between them: the first layer,
+  template <Backend B>
+  void step_first(const Variable<B>& projected, StackedState<C, B>& state) const {
+    state.layers[0] = detail::step_cell<C, B>(layers_[0], projected, state.layers[0]);
+  }
+  /// and those above it.
+  template <class S, Backend B>
+  void step_above(const DecoderStep<S, B>& step, StackedState<C, B>& state) const {
     auto& layers = state.layers;
-    layers[0] = detail::step_cell<C, B>(layers_[0], projected, layers[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
       const Variable<B> below = step.dropout(hidden(layers[l - 1]), l);
       const Variable<B> product =
           linear(below, layers_[l].weight_ih, layers_[l].bias_ih, detail::input_product<C>());
       layers[l] = detail::step_cell<C, B>(layers_[l], product, layers[l]);
     }
+  }
+
+  /// All steps, layer by layer, so that the input products of each layer are one: the top layer's outputs
+  /// [rows of all steps, hidden]. Where the tape does not record, the state moves on to each row's end.
+  template <Backend B>
+  Variable<B> run(const PackedSteps<B>& steps, const Variable<B>& projected,
+                  StackedState<C, B>& state) const {
+    const bool wants_last = !projected.tape->recording();
+    Variable<B> product = projected, outputs;
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      if (l > 0)
+        product = linear(steps.dropout(outputs, l), layers_[l].weight_ih, layers_[l].bias_ih,
+                         detail::input_product<C>());
+      const auto carried = [&](Loop<B>& loop, std::size_t p) { return loop.carry(state.layers[l][p]); };
+      const LayerResult<C, B> layer =
+          detail::run_cells<C, B>(layers_[l], product, carried, steps.packing(), steps.lists(), wants_last);
+      outputs = layer.outputs;
+      if (wants_last) state.layers[l] = layer.last;
+    }
+    return outputs;
   }
 
  private:

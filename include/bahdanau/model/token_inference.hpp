@@ -39,7 +39,7 @@ class TokenInference : public Base {
     const auto frozen = self().frozen_model();
     Tape<Backend> tape(frozen->binding());
     Encoding<Cell, Backend> encoding;
-    this->architecture().run_encoder("encode", tape, SequenceRows::of(source), {}, encoding);
+    this->architecture().run_encoder("encode", tape, SequenceRows::of(source), {}, encoding, /*keys=*/true);
     const Index* rows = tape.keep(encoding.packing.rank());  // states back in the order of the sentences
     typename Encoded::Data data;
     for (const auto& layer : encoding.last) {
@@ -48,16 +48,19 @@ class TokenInference : public Base {
       data.last.push_back(detail::owned_state<Cell, Backend>(ordered));
     }
     data.outputs = detail::DeviceMatrix<Backend>::copy_of(encoding.outputs);
-    const Memory<Backend> memory = decoder().remember(encoding.outputs, encoding.summed());
-    data.prepared = detail::DeviceMatrix<Backend>::copy_of(memory.keys);
-    if (memory.values.value != encoding.outputs.value)
-      data.values = detail::DeviceMatrix<Backend>::copy_of(memory.values);
+    if constexpr (DecoderNetwork::attends) {
+      const Memory<Backend> memory = decoder().remember(encoding.outputs, encoding.summed());
+      data.prepared = detail::DeviceMatrix<Backend>::copy_of(memory.keys);
+      if (memory.values.value != encoding.outputs.value)
+        data.values = detail::DeviceMatrix<Backend>::copy_of(memory.values);
+    }
     data.begin = encoding.begin;
     data.length = encoding.length;
     // The width of the rows, unless the encoder makes keys of another number.
     data.steps = data.length == source.lengths
                      ? source.width()
                      : static_cast<std::size_t>(*std::max_element(data.length.begin(), data.length.end()));
+    data.reversed = this->architecture().reverses_source();
     data.score = Score::name;
     data.decoder = Decoder::name;
     data.encoder = Encoder::name;
@@ -70,7 +73,8 @@ class TokenInference : public Base {
     const auto frozen = self().frozen_model();
     Tape<Backend> tape(frozen->binding());
     const auto& source = encoded.data();
-    const Spans<Backend> spans(tape, source.begin, source.length);
+    Spans<Backend> spans;
+    assign(tape, source, spans);
     auto running = first_state(tape, source, spans.view());
     return State(encoded, detail::owned_arrays<Cell, Backend>(running));
   }
@@ -87,17 +91,19 @@ class TokenInference : public Base {
     const auto frozen = self().frozen_model();
     Tape<Backend> tape(frozen->binding());
     const auto& source = state.source().data();
-    const Spans<Backend> spans(tape, source.begin, source.length);
+    Spans<Backend> spans;
+    assign(tape, source, spans);
     auto running = first_state(tape, source, spans.view());
     detail::restore_arrays<Cell, Backend>(tape, state.arrays(), running);
-    const auto stepped = decoder().step(source.remembered(tape), spans.view(),
+    const auto stepped = decoder().step(remembered(tape, source), spans.view(),
                                         decoder().tokens(tape, tape.keep(tokens), tokens.size()), running);
     const Variable<Backend> logits = decoder().logits(stepped.features);
     state.move_on(detail::owned_arrays<Cell, Backend>(running));
-    auto attention = Array<Scalar, 2>::from_shape({state.rows(), source.steps});
+    auto attention = Array<Scalar, 2>::from_shape({state.rows(), DecoderNetwork::attends ? source.steps : 0});
     std::fill(attention.begin(), attention.end(), Scalar(0));
-    detail::scatter_weights(stepped.attention, source.length,
-                            [&](std::size_t r) { return attention.data() + r * source.steps; });
+    if constexpr (DecoderNetwork::attends)
+      detail::scatter_weights(stepped.attention, source.length, source.reversed,
+                              [&](std::size_t r) { return attention.data() + r * source.steps; });
     state.add_attention(std::move(attention));
     return value<2>(logits);
   }
@@ -107,7 +113,7 @@ class TokenInference : public Base {
   }
 
   /// The attention weights of every step so far, each [sentences, source steps], or keys where
-  /// the encoder makes another number of them.
+  /// the encoder makes another number of them; [sentences, 0] of a model that does not attend.
   const std::vector<Array<Scalar, 2>>& attention_weights(const State& state) const {
     return state.attention_weights();
   }
@@ -164,6 +170,20 @@ class TokenInference : public Base {
   }
   void require_fitting(std::string_view where, const State& state) const {
     require_fitting(where, state.source());
+  }
+
+  /// The keys of each sentence, where somebody attends to them.
+  static void assign(Tape<Backend>& tape, const typename Encoded::Data& source, Spans<Backend>& spans) {
+    if constexpr (DecoderNetwork::attends) {
+      spans.assign(tape, source.begin, source.length);
+      tape.send();
+    }
+  }
+  static Memory<Backend> remembered(Tape<Backend>& tape, const typename Encoded::Data& source) {
+    if constexpr (DecoderNetwork::attends)
+      return source.remembered(tape);
+    else
+      return {};
   }
 
   /// What goes into the first step.

@@ -17,7 +17,11 @@ struct Translation {
   double score = 0;                 // Σ log_probs
   std::vector<double> log_probs;    // ln p of every target token
   Array<float, 2> attention;        // [target tokens, source tokens], or keys where the encoder makes more
-                                    // or fewer of them; rows sum to 1
+                                    // or fewer of them; rows sum to 1, but for those of `Local`. Of a model
+                                    // that does not attend, [target tokens, 0]
+  Array<float, 3> heads;            // [heads, target tokens, keys]: of a score with several heads, of which
+                                    // attention is the mean, each one's; from searches with `.heads`, and
+                                    // from forced decoding. Else of size 0
 };
 
 }  // namespace bahdanau

@@ -15,7 +15,8 @@ namespace bahdanau::models {
 /// The choices of a paper. A paper divides the loss of a minibatch by its sentences, and we by `loss_divisor`
 /// (`max_length`, or 10 without one): rates and norms are converted, so that a step is the paper's.
 ///
-///     auto paper = bd::models::defaults<Model>(corpus.vocabularies().text.loss_divisor());
+///     auto paper = bd::models::defaults<Model>(/*loss_divisor=*/50);
+///     auto corpus = bd::Corpus::read(path, {.max_length = 50, .reverse_source = paper.reverse_source});
 ///     Model model(paper.config, corpus.vocabularies());
 ///     paper.initialize(model, /*seed=*/1);
 ///     bd::Trainer(model, paper.optimizer, paper.training).fit(corpus);
@@ -25,6 +26,7 @@ struct Defaults {
   Initializer (*initializer)(const ParameterList::Entry&);  // how each parameter is drawn
   Optimizer optimizer;
   TrainerOptions training;
+  bool reverse_source = false;  // for the corpus: a model takes it over with the corpus's vocabularies
 
   /// Draws all weights anew, as the paper does.
   template <class Model>

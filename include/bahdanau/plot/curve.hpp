@@ -1,5 +1,5 @@
-// Loss curves as an SVG picture: the epoch to the right, the loss upwards, a line for each curve.
-// What is not finite (or, on a logarithmic axis, not positive) leaves a gap.
+// Curves as an SVG picture: the epoch, or what else is counted, to the right, the loss upwards, a line for
+// each curve. What is not finite (or, on a logarithmic axis, not positive) leaves a gap.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,22 @@
 
 namespace bahdanau::plot {
 
+/// How a curve is drawn. `automatic`: solid, and dashed or dotted once all colours are taken.
+enum class Stroke { automatic, solid, dashed };
+
 /// A line of the picture; `values[0]` belongs to epoch 1, NaN to an epoch without a value.
 struct Curve {
   std::string name;
   std::vector<double> values;
+  Stroke stroke = Stroke::automatic;
 };
 
-/// How the picture looks; `width` and `height` are 240 to 10000 pixels.
+/// How the picture looks; `width` and `height` are 240 to 10000 pixels. `x_ticks` are written below the
+/// values in the place of their numbers: there is one for each.
 struct CurveOptions {
   std::string title = {};
   std::string x_label = "epoch";
+  std::vector<std::string> x_ticks = {};
   std::string y_label = "loss";
   bool log_y = false;
   double width = 720;
@@ -72,7 +78,10 @@ class CurvePicture {
     for (const Tick& tick : y_.ticks) widest_tick = std::max(widest_tick, ems_of(tick.label) * tick_font);
     left_ = margin + (options.y_label.empty() ? 0 : font + 10) + widest_tick + 8;
     right_ = options.width - margin - 10;  // the last tick's label stands half outside
-    x_ = count_axis(longest, std::clamp(static_cast<int>((right_ - left_) / 60), 2, 10));
+    if (options.x_ticks.empty())
+      x_ = count_axis(longest, std::clamp(static_cast<int>((right_ - left_) / 60), 2, 10));
+    else
+      x_ = named_axis(options.x_ticks, longest);
   }
 
   std::string text() const {
@@ -106,16 +115,29 @@ class CurvePicture {
   static std::string point(double x, double y) { return svg_number(x) + " " + svg_number(y); }
 
   // Six colours that colour-blind readers can tell apart (Okabe and Ito); after that, dashes.
-  static std::string_view colour(std::size_t i) {
-    constexpr std::array<std::string_view, 6> colours = {"#0072b2", "#d55e00", "#009e73",
-                                                         "#cc79a7", "#e69f00", "#56b4e9"};
-    return colours[i % colours.size()];
-  }
-  static std::string pen(std::size_t i) {
+  static constexpr std::array<std::string_view, 6> colours = {"#0072b2", "#d55e00", "#009e73",
+                                                              "#cc79a7", "#e69f00", "#56b4e9"};
+  static std::string_view colour(std::size_t i) { return colours[i % colours.size()]; }
+  std::string pen(std::size_t i) const {
     std::string out = " fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\" stroke-linecap=\"round\"";
     out += attribute("stroke", colour(i));
-    if (i >= 6) out += attribute("stroke-dasharray", i < 12 ? "6 5" : "1 5");
+    const plot::Stroke stroke = curves_[i].stroke;
+    if (stroke == plot::Stroke::dashed || (stroke == plot::Stroke::automatic && i >= colours.size()))
+      out += attribute("stroke-dasharray", i < 2 * colours.size() ? "6 5" : "1 5");
     return out;
+  }
+
+  // A tick with its own label for each value, in the middle of its part of the axis.
+  Axis named_axis(const std::vector<std::string>& labels, std::size_t longest) const {
+    if (labels.size() < longest)
+      fail("curve", "an x_tick for each of " + detail::text(longest) + " values",
+           detail::text(labels.size()));
+    const auto count = static_cast<double>(labels.size());
+    Axis axis{0.5, count + 0.5, false, {}};
+    for (const std::string& label : labels)
+      axis.ticks.push_back(
+          {static_cast<double>(axis.ticks.size() + 1), fitting(label, (right_ - left_) / count, tick_font)});
+    return axis;
   }
 
   // Values near the end of the range of double would overflow on the way to a pixel.

@@ -28,8 +28,8 @@ inline std::vector<std::string> column_labels(const Translation& translation) {
   return out;
 }
 
-/// Throws unless attention is [target, keys] with a row for each target token, not empty, with weights from 0
-/// to 1.
+/// Throws unless attention is [target, keys] with a row for each target token, not empty, as that of a model
+/// without attention is, with weights from 0 to 1.
 inline void require_attention(std::string_view where, const Translation& translation) {
   const auto& attention = translation.attention;
   const Shape got{attention.shape()[0], attention.shape()[1]};
@@ -38,7 +38,9 @@ inline void require_attention(std::string_view where, const Translation& transla
   if (targets == 0 || sources == 0) {
     fail(where, "at least one target and one source token", text(targets) + " and " + text(sources));
   }
-  if (got[0] != targets || got[1] == 0) {
+  if (got[0] == targets && got[1] == 0)
+    fail(where, "attention to draw", "none", "the translation is of a model that does not attend");
+  if (got[0] != targets) {
     const Shape expected{targets, sources};
     fail(where, "attention " + expected.text() + " as there are target and source tokens", got.text());
   }

@@ -63,6 +63,9 @@ template <Backend B>
 struct Attended {
   Variable<B> context;  // [queries, context]
   Variable<B> weights;  // [pairs], before dropout
+  // Of a score with several heads, of which `weights` is the mean: each head's [pairs, heads], as `head_dot`
+  // orders them.
+  Variable<B> heads = {};
 };
 
 namespace detail {
@@ -114,6 +117,15 @@ concept ComparesOn = requires(const typename S::Weights& weights, const Variable
 }
 &&ComparesPairs<std::conditional_t<AttendsItself<S, B> || StatefulScore<S, B>, AnyScore, S>, B>;
 
+/// How many α a score has; 1, where it does not say.
+template <class S>
+constexpr std::size_t heads_of() {
+  if constexpr (requires { S::heads; })
+    return S::heads;
+  else
+    return 1;
+}
+
 /// A score without a state.
 struct NoScoreState {};
 
@@ -136,7 +148,8 @@ using ScoreState = typename ScoreStateOf<S, B>::type;
 
 }  // namespace detail
 
-/// How a query meets the keys. Models: `Additive`, `ScaledDot`, `Dot`, `General`.
+/// How a query meets the keys. Models: `Additive`, `ScaledDot`, `Dot`, `General`; and those that are made
+/// from them: `Local<Score, D>`, `Coverage<Additive>`, `MultiHead<ScaledDot, heads>`.
 ///
 /// 1. `name` is what a model file calls it, sizes of its own included; `needs_equal_widths` says that queries
 ///    and keys must be equally wide.
@@ -151,6 +164,7 @@ using ScoreState = typename ScoreStateOf<S, B>::type;
 ///    `each_row(f)` for each [queries, any] (a position, say); one of them is enough.
 ///    `start(weights, tape, spans)` makes the first one, and `attend(weights, step, state)` moves it on. Each
 ///    hypothesis of a search has its own.
+/// 6. A score with several α says how many in `heads`, and gives each in `Attended::heads`.
 template <class S>
 concept Score = detail::DeclaresScore<S> && detail::ComparesOn<S, AnyBackend>;
 

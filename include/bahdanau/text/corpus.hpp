@@ -26,8 +26,9 @@ struct CorpusOptions {
   Tokens tokens = Tokens::words;
   bool lowercase = true;
   BadLines bad_lines = BadLines::fail;
+  bool reverse_source = false;  // whether models read sources from their ends; rows here stay as they are
 
-  TextOptions text() const { return {tokens, lowercase, max_length}; }
+  TextOptions text() const { return {tokens, lowercase, max_length, reverse_source}; }
 };
 
 /// Sentence pairs ready for training.
@@ -49,6 +50,7 @@ class Corpus {
     options.tokens = vocabularies.text.tokens;
     options.lowercase = vocabularies.text.lowercase;
     options.max_length = vocabularies.text.max_length;
+    options.reverse_source = vocabularies.text.reverse_source;
     return read_with(path, options, vocabularies);
   }
 

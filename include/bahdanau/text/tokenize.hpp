@@ -34,7 +34,8 @@ inline Tokens tokens_from_name(std::string_view spelling) {
 struct TextOptions {
   Tokens tokens = Tokens::words;
   bool lowercase = true;
-  std::size_t max_length = 0;  // of a training row, `<eos>` included: longer ones are cut; 0: nothing is cut
+  std::size_t max_length = 0;   // of a training row, `<eos>` included: longer ones are cut; 0: nothing is cut
+  bool reverse_source = false;  // whether a model reads each source from its end, `<eos>` first
 
   /// No sentence is as long; a file that asks for more would only make the reader run out of memory.
   static constexpr std::size_t longest = 65536;

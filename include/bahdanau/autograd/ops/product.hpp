@@ -142,14 +142,15 @@ void multiply_rows(const Variable<B>& x, const Variable<B>& w, std::size_t first
   Tape<B>& tape = *x.tape;
   const WeightMatrix<B> matrix{w.value + first, x.cols(), w.rows(), w.cols(), Transpose::yes};
   if (x.shared == nullptr) return multiply_weight<B>(tape, matrix, {x.value, x.rows(), x.cols()}, addend, y);
-  const auto& [value, count, row] = *x.shared;
-  T* products = tape.constant({count, matrix.n}).value;
+  const SharedRows<B>& shared = *x.shared;
+  T* products = tape.constant({shared.count, matrix.n}).value;
   const bool onto = addend.data != nullptr && addend.stride != 0;
-  multiply_weight<B>(tape, matrix, {value, count, x.cols()}, onto ? Addend<T>{} : addend, products);
+  multiply_weight<B>(tape, matrix, {shared.value, shared.count, x.cols()}, onto ? Addend<T>{} : addend,
+                     products);
   if (onto)
-    B::for_rows(x.rows(), GatherRow<Add, T>{y, products, row, matrix.n});
+    B::for_rows(x.rows(), GatherRow<Add, T>{y, products, shared.row, matrix.n});
   else
-    B::for_rows(x.rows(), GatherRow<Store, T>{y, products, row, matrix.n});
+    B::for_rows(x.rows(), GatherRow<Store, T>{y, products, shared.row, matrix.n});
 }
 
 /// y = x W'ᵀ + b  =>  dx += dy W', from dy [rows, outputs].
@@ -188,6 +189,25 @@ void record_linear(std::string_view name, const Variable<B>& y, const Variable<B
   tape.add_weight({later_w, later_b, x, y, w.rows(), w.cols(), 0});
 }
 
+/// Whether a product is recorded as that of the rows that x shares, so that its adjoint has as few.
+template <Backend B>
+bool records_shared(const Variable<B>& x) {
+  return x.tape != nullptr && x.shared != nullptr && x.tape->recording();
+}
+/// Those rows.
+template <Backend B>
+Variable<B> shared_rows(const Variable<B>& x) {
+  const SharedRows<B>& shared = *x.shared;
+  return {x.tape, const_cast<typename B::Scalar*>(shared.value), {shared.count, x.cols()}, shared.array};
+}
+/// The result for x's rows from that for the rows which it shares.
+template <Backend B>
+Variable<B> for_sharing_rows(const Variable<B>& product, const Variable<B>& x, Result result) {
+  Variable<B> y = gather_rows(product, x.shared->row, x.rows());
+  y.given = result == Result::given;
+  return y;
+}
+
 template <Backend B>
 void require_linear(std::string_view where, const Variable<B>& x, const Variable<B>& w, std::size_t first) {
   require_same_tape(where, x, w);
@@ -202,6 +222,8 @@ void require_linear(std::string_view where, const Variable<B>& x, const Variable
 template <Backend B>
 Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Variable<B>& b,
                            std::size_t first, Result result = Result::kept) {
+  if (detail::records_shared(x))
+    return detail::for_sharing_rows(linear_columns(detail::shared_rows(x), w, b, first), x, result);
   detail::require_linear("linear", x, w, first);
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
@@ -215,6 +237,8 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
 template <Backend B>
 Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, std::size_t first,
                            Result result = Result::kept) {
+  if (detail::records_shared(x))
+    return detail::for_sharing_rows(linear_columns(detail::shared_rows(x), w, first), x, result);
   detail::require_linear("linear", x, w, first);
   const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, result);
   detail::multiply_rows<B>(x, w, first, {}, y.value);
@@ -248,6 +272,8 @@ void add_linear(const Variable<B>& y, const Variable<B>& x, const Variable<B>& w
   detail::require_shape("add_linear", "y", {x.rows(), w.rows()}, y.shape);
   if (!y.has_gradient() && (x.has_gradient() || w.has_gradient()))
     fail("add_linear", "a y with a gradient", "a constant", "make it with linear, or variable");
+  if (detail::records_shared(x))
+    return add_gathered_rows(y, linear_columns(detail::shared_rows(x), w, first), x.shared->row);
   detail::multiply_rows<B>(x, w, first, {y.value, y.cols()}, y.value);
   detail::record_linear<B>("add_linear", y, x, w, first);
 }

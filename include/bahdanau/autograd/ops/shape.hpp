@@ -144,13 +144,52 @@ Variable<B> gather_rows(const Variable<B>& x, std::span<const Index> index) {
   return gather_rows(x, x.tape->keep(index), index.size());
 }
 
-/// `gather_rows` where rows are taken several times: products of y with weights are computed once for each
-/// row of x.
+/// `gather_rows` where rows are taken several times: products of y with weights, and what they hand back to
+/// x and to the weights, are computed once for each row of x.
 template <Backend B>
 Variable<B> share_rows(const Variable<B>& x, const Index* index, std::size_t count) {
   Variable<B> y = gather_rows(x, index, count);
-  y.shared = x.tape->keep(detail::SharedRows<B>{x.value, x.rows(), index});
+  y.shared = x.tape->keep(detail::SharedRows<B>{x.value, x.rows(), index, x.array});
   return y;
+}
+
+namespace detail {
+
+/// Throws unless the gradient of x can be read off that of y.
+template <Backend B>
+void require_addable(std::string_view where, const Variable<B>& y, const Variable<B>& x) {
+  require_same_tape(where, x, y);
+  require_equal(where, "y of width", x.cols(), y.cols());
+  if (!y.has_gradient() && x.has_gradient())
+    fail(where, "a y with a gradient", "a constant", "make it with linear, or variable");
+}
+
+}  // namespace detail
+
+/// y += x in place: both [rows, cols]. Whatever computed y receives y's gradient as it is, so y's earlier
+/// value must not be needed by any adjoint: true for a `linear` result.
+template <Backend B>
+void add_in_place(const Variable<B>& y, const Variable<B>& x) {
+  detail::require_addable("add_in_place", y, x);
+  detail::require_shape("add_in_place", "y", x.shape, y.shape);
+  detail::add_elements<B>(x.size(), x.value, y.value);
+  x.tape->record({"add_in_place", {x}, {y}}, [=](Gradients<B>& d) {
+    // y += x  =>  dx += dy
+    detail::add_elements<B>(x.size(), d.of(y), d.to(x));
+  });
+}
+
+/// y[i] += x[index[i]] in place: x [rows, cols], y [count, cols]; `index` as above, y as for `add_in_place`.
+template <Backend B>
+void add_gathered_rows(const Variable<B>& y, const Variable<B>& x, const Index* index) {
+  using T = typename B::Scalar;
+  detail::require_addable("add_gathered_rows", y, x);
+  const std::size_t count = y.rows();
+  B::for_rows(count, detail::GatherRow<Add, T>{y.value, x.value, index, x.cols()});
+  x.tape->record({"add_gathered_rows", {x}, {y}}, [=](Gradients<B>& d) {
+    // y[i] += x[index[i]]  =>  dx[index[i]] += dy[i]
+    B::scatter_add(count, x.cols(), d.of(y), index, d.to(x));
+  });
 }
 
 }  // namespace bahdanau

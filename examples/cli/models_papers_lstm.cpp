@@ -1,0 +1,16 @@
+// Papers' models with the cell `Lstm`.
+#include <bahdanau/models/gehring.hpp>
+#include <bahdanau/models/luong.hpp>
+#include <bahdanau/models/sutskever.hpp>
+
+#include "model_of.hpp"
+
+namespace cli {
+
+Combinations papers_lstm() {
+  return {compiled<bd::models::Luong<bd::Xtensor<float>>>("luong"),
+          compiled<bd::models::Sutskever<bd::Xtensor<float>>>("sutskever"),
+          compiled<bd::models::Gehring<bd::Xtensor<float>>>("gehring")};
+}
+
+}  // namespace cli

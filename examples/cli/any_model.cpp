@@ -74,9 +74,10 @@ PaperChoices choices_of_paper(std::string_view architecture, std::size_t loss_di
   return result;
 }
 
-std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path) {
+std::unique_ptr<FrozenModel> load_any_model(const std::filesystem::path& path) {
   const auto d = bd::ModelDescription::read(bd::SafetensorsFile::open(path));
-  return make(path.string(), {d.cell, d.score, d.encoder, d.decoder, d.readout}, FromFile{path});
+  auto made = make(path.string(), {d.cell, d.score, d.encoder, d.decoder, d.readout}, FromFile{path});
+  return std::unique_ptr<FrozenModel>(static_cast<FrozenModel*>(made.release()));  // see model_from
 }
 
 std::unique_ptr<TrainableModel> new_any_model(const PolicyNames& policies, const bd::Config& config,

@@ -17,6 +17,7 @@
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
 #include <bahdanau/encoder_decoder.hpp>
+#include <bahdanau/ensemble.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/trainer.hpp>
@@ -112,7 +113,12 @@ class InferenceOf : public Base {
 };
 
 template <class Model>
-using FrozenOf = InferenceOf<bd::Frozen<Model>, AnyModel>;
+class FrozenOf final : public InferenceOf<bd::Frozen<Model>, FrozenModel> {
+ public:
+  using InferenceOf<bd::Frozen<Model>, FrozenModel>::InferenceOf;
+
+  bd::EnsembleMember member(std::string name) const override { return {this->model_, std::move(name)}; }
+};
 
 template <class Model>
 class ModelOf final : public InferenceOf<Model, TrainableModel> {
@@ -140,7 +146,7 @@ std::unique_ptr<AnyModel> FromSeed::make() const {
   return std::make_unique<ModelOf<Model>>(std::move(model));
 }
 
-/// A frozen model from a file, a `TrainableModel` from a seed.
+/// A `FrozenModel` from a file, a `TrainableModel` from a seed.
 template <class Model>
 std::unique_ptr<AnyModel> model_from(const Origin& origin) {
   return std::visit([](const auto& from) { return from.template make<Model>(); }, origin);

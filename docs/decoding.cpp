@@ -1,5 +1,6 @@
 // The program of the page on decoding.
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -10,6 +11,7 @@
 namespace bd = bahdanau;
 
 using Model = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::Xtensor<float>>;
+using Other = bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>>;
 
 int main() {
   const std::vector<bd::SentencePair> pairs{{"go .", "va !"},
@@ -43,6 +45,38 @@ int main() {
   } catch (const bd::LimitError& e) {
     std::cout << e.sentence() << ": " << e.what() << '\n';
   }
+
+  bd::Beam told{.width = 4};
+  told.min_length = 5;              // tokens, `<eos>` included, which is not chosen before
+  told.prefix = "je suis";          // how every translation begins
+  told.forbidden = {"<unk>", "!"};  // what no translation has
+  told.required = {"perdu", "chez moi"};
+  const std::string kept = model.translate("i lost .", told).text;
+  std::cout << kept.starts_with("je suis") << (kept.find("perdu") != kept.npos)
+            << (kept.find("chez moi") != kept.npos) << (kept.find('!') == kept.npos) << '\n';
+  try {
+    told.required = {"trouvé"};
+    model.translate("i lost .", told);
+  } catch (const bd::Error& e) {
+    std::cout << e.what() << '\n';
+  }
+
+  Other second({.embed = 12, .hidden = 20, .layers = 2}, corpus.vocabularies(), /*seed=*/2);
+  bd::Trainer(second, bd::Adam{.rate = 0.01}, {.epochs = 150, .progress = bd::Progress::silent}).fit(corpus);
+  const bd::Ensemble ensemble{model.freeze(), second.freeze()};
+  std::cout << ensemble.translate("i lost .", bd::Beam{.width = 4}).text << '\n';
+
+  std::vector<std::filesystem::path> last;  // the models of the last epochs
+  const auto keep = [&](const bd::EpochReport& report) {
+    if (report.epoch <= 7) return;
+    last.push_back("epoch-" + std::to_string(report.epoch) + ".safetensors");
+    trained.save(last.back());
+  };
+  bd::Trainer(trained, bd::Adam{.rate = 0.001},
+              {.epochs = 10, .progress = bd::Progress::silent, .on_epoch = keep})
+      .fit(corpus);
+  bd::average_weights(last, "mean.safetensors");
+  std::cout << last.size() << " models: " << Model::load("mean.safetensors").translate("go .").text << '\n';
 
   const auto scored = bd::score_pairs(model, pairs);  // ln p of given translations, and their attention
   bd::CorpusBleu bleu;

@@ -28,6 +28,10 @@
 #include <bahdanau/text/vocabularies.hpp>
 #include <bahdanau/train/options.hpp>
 
+namespace bahdanau {
+class EnsembleMember;
+}
+
 namespace cli {
 
 namespace bd = bahdanau;
@@ -82,6 +86,13 @@ class AnyModel {
                                                               const Search& search) const = 0;
 };
 
+/// One for inference alone.
+class FrozenModel : public AnyModel {
+ public:
+  /// It as one of several that translate together; `name` is for messages.
+  virtual bd::EnsembleMember member(std::string name) const = 0;
+};
+
 /// One that can be trained, and saved.
 class TrainableModel : public AnyModel {
  public:
@@ -94,7 +105,13 @@ class TrainableModel : public AnyModel {
 
 /// Loads a model of the policies that its file names, for inference alone. Throws, with the path, for a file
 /// that is no model, and for policies that are not compiled in together.
-std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path);
+std::unique_ptr<FrozenModel> load_any_model(const std::filesystem::path& path);
+
+/// The files in a list with commas. A file that is there under the whole name is one, commas and all.
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& list);
+
+/// Loads a model, or, of a list of files with commas, an ensemble of models of any policies.
+std::unique_ptr<AnyModel> load_models(const std::filesystem::path& list);
 
 /// What a new model is made from.
 struct NewModel {

@@ -84,6 +84,13 @@ CLI::Option* number(CLI::App* command, const std::string& name, Number& value, c
 void add_model(CLI::App* command, std::filesystem::path& model) {
   command->add_option("--model", model, "Model file (.safetensors)")->required();
 }
+void add_models(CLI::App* command, std::filesystem::path& models) {
+  command
+      ->add_option("--model", models,
+                   "Model file (.safetensors), or several with commas between them, which translate "
+                   "together: the mean of their log-probabilities decides")
+      ->required();
+}
 void add_data(CLI::App* command, std::filesystem::path& data) {
   command->add_option("--data", data, "Lines of source TAB target; - is standard input")->required();
 }
@@ -103,6 +110,22 @@ void add_search(CLI::App* command, SearchOptions& search) {
           "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, at least "
           "--max-length of the training, if it had one, and at most 1000]")
       ->check(length);
+  command
+      ->add_option("--min-length", search.min_length,
+                   "Shortest translation in tokens with its <eos>, which is not chosen before")
+      ->check(length);
+  number(command, "--coverage-penalty", search.coverage_penalty,
+         "GNMT's, for what was not attended to; sets a beam",
+         real("a number from 0 to 100", [](double x) { return x >= 0 && x <= 100; }));
+  command->add_option("--prefix", search.prefix, "Words that every translation begins with");
+  // A word at a time, as words may be phrases.
+  const auto words = [&](const std::string& name, std::vector<std::string>& list,
+                         const std::string& purpose) {
+    command->add_option(name, list, purpose)->take_all()->allow_extra_args(false);
+  };
+  words("--forbid", search.forbidden, "A word or phrase that no translation has; may be given again");
+  words("--require", search.required,
+        "A word or phrase that every translation has; may be given again; sets a beam");
 }
 
 void add_limits(CLI::App* command, SearchOptions& search) {
@@ -264,6 +287,9 @@ void add_train(CLI::App& app) {
 
   c->add_flag("--resume", o.trainer.resume,
               "Go on from MODEL.checkpoint, if it is there; with a finished model instead, an error");
+  number(c, "--keep", o.keep,
+         "Keep the models of the last N epochs too, as MODEL.epoch-1.safetensors; see bahdanau average",
+         whole(0, 1000));
   c->add_option("--plot", o.plot,
                 "Folder for pictures: the loss curve, and the attention of some translations");
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
@@ -301,7 +327,7 @@ void add_translate(CLI::App& app) {
       "With --keep-going it is answered by an empty line (--json: {\"error\"}), named on standard\n"
       "error, and the exit code is 1 at the end.");
   TranslateOptions& o = options;
-  add_model(command, o.model);
+  add_models(command, o.model);
   add_search(command, o.search);
   add_limits(command, o.search);
   number(command, "--deadline", o.search.deadline,
@@ -325,7 +351,7 @@ void add_translate(CLI::App& app) {
 void add_score(CLI::App& app) {
   auto [command, options] =
       add(app, "score", "How probable given translations are, token by token", &score, "");
-  add_model(command, options.model);
+  add_models(command, options.model);
   add_data(command, options.data);
   command->add_flag("--json", options.json,
                     "One JSON object a line, with log-probabilities and attention; otherwise the score, the "
@@ -343,7 +369,7 @@ void add_evaluate(CLI::App& app) {
                                 "Lines of name TAB value: pairs; BLEU-4, 0 to 100, of the corpus's tokens;\n"
                                 "perplexity of the given targets; tokens translated in a second.");
   EvaluateOptions& o = options;
-  add_model(command, o.model);
+  add_models(command, o.model);
   add_data(command, o.data);
   add_search(command, o.search);
   add_limits(command, o.search);
@@ -352,6 +378,15 @@ void add_evaluate(CLI::App& app) {
   command->add_flag("--skip-bad-lines", o.skip_bad_lines,
                     "Leave out, and count, lines that are no pairs, or too long");
   command->add_flag("--json", o.json, "One JSON object: pairs, bleu, perplexity, tokens_per_second");
+}
+
+void add_average(CLI::App& app) {
+  auto [command, options] =
+      add(app, "average", "Write the mean of model files as one", &average,
+          "The files are of one model: the same sizes, policies and vocabularies, as train --keep\n"
+          "leaves them. Each weight is the mean of theirs.");
+  command->add_option("--model", options.models, "Model files with commas between them")->required();
+  command->add_option("--out", options.out, "Model file to write (.safetensors)")->required();
 }
 
 void add_plot(CLI::App& app) {
@@ -376,6 +411,7 @@ void add_commands(CLI::App& app) {
   add_translate(app);
   add_score(app);
   add_evaluate(app);
+  add_average(app);
   add_plot(app);
 }
 

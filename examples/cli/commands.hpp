@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "any_model.hpp"
 
@@ -26,6 +27,7 @@ struct TrainOptions {
   std::uint64_t seed = 0;
   std::string validation;      // a file of pairs, a share of the data between 0 and 1, or none
   std::filesystem::path plot;  // a folder for pictures, or none
+  std::size_t keep = 0;        // models of the last epochs that stay beside it
   bool quiet = false;
 };
 void train(const TrainOptions& options);
@@ -40,17 +42,39 @@ struct SearchOptions {
   std::size_t max_source = 1000;  // tokens of a sentence with its `<eos>`
   std::size_t max_memory = 4096;  // megabytes for a batch, estimated from above; 0: any
   double deadline = 0;            // seconds for a sentence; 0: any
+  double coverage_penalty = 0;
+  std::size_t min_length = 0;
+  std::string prefix;
+  std::vector<std::string> forbidden, required;  // words; a required one needs a beam
 
   /// Greedy for one hypothesis, else a beam. A deadline counts from now on.
   Search search() const {
-    const std::size_t width = beam > 0 ? beam : nbest > 1 ? std::max(nbest, bd::Beam{}.width) : 1;
+    const bool wide = nbest > 1 || !required.empty() || coverage_penalty > 0;
+    const std::size_t width = beam > 0 ? beam : wide ? std::max(nbest, bd::Beam{}.width) : 1;
     bd::Limits limits{.memory = max_memory << 20U};
     if (deadline > 0)
       limits.deadline =
           std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                  std::chrono::duration<double>(deadline));
-    if (width == 1) return bd::Greedy{max_length, replace_unknown, 0, limits};
-    return bd::Beam{width, nbest, length_power, max_length, replace_unknown, 0, limits};
+    if (width == 1 && required.empty()) {
+      bd::Greedy greedy{max_length, replace_unknown, 0, limits};
+      tell(greedy);
+      return greedy;
+    }
+    bd::Beam result{width, nbest, length_power, max_length, replace_unknown, 0, limits};
+    tell(result);
+    result.coverage_penalty = coverage_penalty;
+    result.required = required;
+    return result;
+  }
+
+ private:
+  /// What all searches have.
+  template <class Options>
+  void tell(Options& options) const {
+    options.min_length = min_length;
+    options.prefix = prefix;
+    options.forbidden = forbidden;
   }
 };
 
@@ -86,6 +110,13 @@ struct EvaluateOptions {
   bool json = false;
 };
 void evaluate(const EvaluateOptions& options);
+
+/// `bahdanau average`: the mean of models.
+struct AverageOptions {
+  std::filesystem::path models;  // files with commas between them
+  std::filesystem::path out;
+};
+void average(const AverageOptions& options);
 
 /// `bahdanau plot`: what a model attends to, as a picture.
 struct PlotOptions {

@@ -62,7 +62,8 @@ void add(Totals& totals, const AnyModel& model, const std::vector<bd::SentencePa
 void evaluate(const EvaluateOptions& options) {
   const auto bad_lines = options.skip_bad_lines ? bd::BadLines::skip : bd::BadLines::fail;
   bd::PairReader reader = open_pairs(options.data, bad_lines);
-  const auto model = load_any_model(options.model);
+  const auto model = load_models(options.model);
+  check_words(*model, options.search.search());
   Totals totals;
   std::size_t too_long = 0;
   for (bool more = true; more;) {

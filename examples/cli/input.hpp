@@ -1,6 +1,7 @@
 // What commands read, and what they check alike before and after a model has seen it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -9,9 +10,11 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/decode/constraints.hpp>
 #include <bahdanau/text/lines.hpp>
 #include <bahdanau/text/normalize.hpp>
 #include <bahdanau/text/pairs.hpp>
@@ -125,6 +128,22 @@ inline std::string at_place(const std::string& place, std::string message) {
     if (const std::string_view name = limit; message.ends_with(name))
       message.replace(message.size() - name.size(), name.size(), option);
   return place + ": " + message;
+}
+
+/// Throws, with the option, for words that the model does not know, or that contradict one another: before
+/// any line is read.
+inline void check_words(const AnyModel& model, const Search& search) {
+  try {
+    std::visit([&](const auto& options) { bd::detail::Constraints(options, model.vocabularies()); }, search);
+  } catch (const bd::Error& e) {
+    const std::string message = e.what();
+    const std::size_t reason = std::min(message.find(": expected"), message.size());
+    for (const auto& [field, option] :
+         {std::pair{".min_length", "--min-length"}, std::pair{".prefix", "--prefix"},
+          std::pair{".forbidden", "--forbid"}, std::pair{".required", "--require"}})
+      if (message.find(field) < reason) throw bd::Error(option + message.substr(reason));
+    throw;
+  }
 }
 
 /// Lines without an answer: said one by one on standard error, and counted.

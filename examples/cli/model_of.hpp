@@ -17,6 +17,7 @@
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
 #include <bahdanau/encoder_decoder.hpp>
+#include <bahdanau/ensemble.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/models/defaults.hpp>
 #include <bahdanau/train/optimizer.hpp>
@@ -99,9 +100,11 @@ class Described : public Base {
 };
 
 template <class Model>
-class FrozenOf final : public Described<bd::Frozen<Model>, AnyModel> {
+class FrozenOf final : public Described<bd::Frozen<Model>, FrozenModel> {
  public:
-  using Described<bd::Frozen<Model>, AnyModel>::Described;
+  using Described<bd::Frozen<Model>, FrozenModel>::Described;
+
+  bd::EnsembleMember member(std::string name) const override { return {this->model_, std::move(name)}; }
 
   std::vector<bd::Translation> score(std::span<const bd::SentencePair> pairs,
                                      std::size_t batch) const override {
@@ -144,7 +147,7 @@ class ModelOf final : public Described<Model, TrainableModel> {
 };
 
 template <class Model>
-std::unique_ptr<AnyModel> load_model(const std::filesystem::path& path) {
+std::unique_ptr<FrozenModel> load_model(const std::filesystem::path& path) {
   return std::make_unique<FrozenOf<Model>>(bd::Frozen<Model>::load(path));
 }
 

@@ -27,6 +27,7 @@ bd::Translation translation(const PlotOptions& options) {
   check_sentence("--source", options.source);
   if (!options.target.empty()) check_sentence("--target", options.target);
   const auto model = load_any_model(options.model);
+  if (options.target.empty()) check_words(*model, options.search.search());
   check_length(*model, options.source, "--source");
   bd::Translation result;
   if (options.target.empty()) {

@@ -89,7 +89,7 @@ std::vector<std::string> names_of(std::string PolicyNames::*family) {
   return names;
 }
 
-std::unique_ptr<AnyModel> load_any_model(const std::filesystem::path& path) {
+std::unique_ptr<FrozenModel> load_any_model(const std::filesystem::path& path) {
   const auto d = bd::ModelDescription::read(bd::SafetensorsFile::open(path));
   return combination_of(path.string(), {d.cell, d.score, d.encoder, d.decoder, d.readout}).load(path);
 }

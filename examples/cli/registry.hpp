@@ -17,7 +17,7 @@ namespace cli {
 /// A combination of policies that is compiled in.
 struct Combination {
   PolicyNames policies;
-  std::unique_ptr<AnyModel> (*load)(const std::filesystem::path& path);
+  std::unique_ptr<FrozenModel> (*load)(const std::filesystem::path& path);
   std::unique_ptr<TrainableModel> (*create)(const NewModel& made_from);
   std::string_view architecture = {};                         // what `--architecture` calls it, if anything
   PaperChoices (*paper)(std::size_t loss_divisor) = nullptr;  // not null where there is an architecture

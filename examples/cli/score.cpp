@@ -103,7 +103,7 @@ void score_all(bd::PairReader& reader, const AnyModel& model, const ScoreOptions
 
 void score(const ScoreOptions& options) {
   bd::PairReader reader = open_pairs(options.data);
-  score_all(reader, *load_any_model(options.model), options);
+  score_all(reader, *load_models(options.model), options);
 }
 
 }  // namespace cli

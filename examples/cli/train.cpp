@@ -187,6 +187,13 @@ bd::TrainerOptions trainer_options(const TrainOptions& options, const fs::path& 
   return result;
 }
 
+/// Where the model of an epoch is kept: m.epoch-7.safetensors beside m.safetensors.
+fs::path epoch_model(const fs::path& model, std::size_t epoch) {
+  fs::path name = model.stem();
+  name += ".epoch-" + bd::detail::text(epoch) + model.extension().string();
+  return model.parent_path() / name;
+}
+
 }  // namespace
 
 void train(const TrainOptions& options) {
@@ -208,7 +215,12 @@ void train(const TrainOptions& options) {
 
   bd::TrainerOptions trainer = trainer_options(options, checkpoint);
   bool trained = false;
-  trainer.on_epoch = [&trained](const bd::EpochReport&) { trained = true; };
+  trainer.on_epoch = [&](const bd::EpochReport& report) {
+    trained = true;
+    if (options.keep == 0) return;
+    model->save(epoch_model(options.model, report.epoch));
+    if (report.epoch > options.keep) fs::remove(epoch_model(options.model, report.epoch - options.keep));
+  };
   bd::TrainingReport report;
   int signal = 0;
   try {

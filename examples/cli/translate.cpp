@@ -108,7 +108,8 @@ void append_answer(std::string& out, const std::vector<bd::Translation>& found,
 }  // namespace
 
 void translate(const TranslateOptions& options) {
-  const auto model = load_any_model(options.model);
+  const auto model = load_models(options.model);
+  check_words(*model, options.search.search());
   SentenceReader reader(std::cin, "<stdin>");
   Unanswered unanswered;
   // Someone who types waits for the answer; and a deadline is one line's.

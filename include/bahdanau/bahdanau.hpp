@@ -25,7 +25,9 @@
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
 #include <bahdanau/encoder_decoder.hpp>
+#include <bahdanau/ensemble.hpp>
 #include <bahdanau/frozen.hpp>
+#include <bahdanau/io/average.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/metric/bleu.hpp>

@@ -214,13 +214,19 @@ class Translator {
     if (a.index() != b.index()) return false;
     if (const auto* x = std::get_if<Greedy>(&a)) {
       const auto& y = std::get<Greedy>(b);
-      return x->max_length == y.max_length && x->replace_unknown == y.replace_unknown &&
-             x->heads == y.heads && x->limits.target_tokens == y.limits.target_tokens;
+      return fit_alike(*x, y);
     }
     const auto &x = std::get<Beam>(a), &y = std::get<Beam>(b);
     return x.width == y.width && x.nbest == y.nbest && x.length_power == y.length_power &&
-           x.max_length == y.max_length && x.replace_unknown == y.replace_unknown && x.heads == y.heads &&
-           x.limits.target_tokens == y.limits.target_tokens;
+           x.length_offset == y.length_offset && x.coverage_penalty == y.coverage_penalty &&
+           x.required == y.required && fit_alike(x, y);
+  }
+  /// Of that, what all searches have.
+  template <class SearchOptions>
+  static bool fit_alike(const SearchOptions& x, const SearchOptions& y) {
+    return x.max_length == y.max_length && x.replace_unknown == y.replace_unknown && x.heads == y.heads &&
+           x.limits.target_tokens == y.limits.target_tokens && x.min_length == y.min_length &&
+           x.forbidden == y.forbidden && x.prefix == y.prefix;
   }
 
   static const Limits& limits_of(const Options& options) {
@@ -240,7 +246,8 @@ class Translator {
             [&](const auto& options) {
               const std::string_view sentence = request.sentence;
               detail::require_utf8("translate", sentence);
-              detail::check_limits(frozen_.architecture(), {&sentence, 1}, options);
+              const detail::Constraints constraints(options, frozen_.vocabularies());
+              detail::check_limits(*frozen_.sessions(), {&sentence, 1}, options, constraints);
               detail::check_deadline(options.limits, 0);
             },
             request.options);

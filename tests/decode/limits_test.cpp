@@ -208,7 +208,12 @@ TEMPLATE_TEST_CASE("the estimate of memory is above what is needed, and not far 
     if (c.beam == 1)
       measure(bd::Greedy{.max_length = c.length, .threads = 1, .heads = true});
     else
-      measure(bd::Beam{.width = c.beam, .max_length = c.length, .threads = 1, .heads = true});
+      for (const bool told : {false, true}) {
+        bd::Beam beam{.width = c.beam, .max_length = c.length, .threads = 1, .heads = true};
+        if (told) beam.required = {"5", "6 7"};
+        if (told) beam.coverage_penalty = 0.2;
+        measure(beam);
+      }
   }
 }
 

@@ -9,7 +9,8 @@ import re
 import sys
 
 ROOMS = ["core", "kernel", "backend", "autograd", "nn", "cell", "score", "text", "model", "decode", "io",
-         "frozen.hpp", "session.hpp", "translator.hpp", "encoder_decoder.hpp", "train", "metric", "plot", "models", "bahdanau.hpp"]
+         "frozen.hpp", "session.hpp", "ensemble.hpp", "translator.hpp", "encoder_decoder.hpp", "train", "metric", "plot",
+         "models", "bahdanau.hpp"]
 # Where programs of 0.1 include some from.
 KEPT = {"model/encoder_decoder.hpp", "model/search_options.hpp"}
 

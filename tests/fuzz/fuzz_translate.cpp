@@ -47,10 +47,36 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// The limit that a search keeps to: what was asked for, or the documented default.
-std::size_t limit(std::size_t asked, std::size_t source) {
-  return asked != 0 ? asked : std::max<std::size_t>(6, std::min<std::size_t>(2 * source + 10, 1000));
+/// The limit that a search keeps to: what was asked for, or the documented default, in which there is room
+/// for what must be there.
+std::size_t limit(std::size_t asked, std::size_t source, std::size_t shortest = 0) {
+  return asked != 0 ? asked
+                    : std::max({std::size_t{6}, std::min<std::size_t>(2 * source + 10, 1000), shortest});
 }
+
+/// What a search is told of its translations, known words and others.
+struct Told {
+  std::size_t min_length = 0;
+  std::string prefix;
+  std::vector<std::string> forbidden, required;
+  double coverage_penalty = 0;
+  static constexpr std::size_t most_tokens = 12;  // of prefix and required words, and `<eos>`
+
+  explicit Told(bd::fuzz::Input& input) {
+    if (input.take<std::uint8_t>() % 2 == 0) return;
+    min_length = input.one_of<std::size_t>({0, 0, 1, 2, 5, 15, 65537, huge});
+    prefix = word(input);
+    coverage_penalty = input.one_of({0.0, 0.2, 1e308, -1.0});
+    for (auto* list : {&forbidden, &required})
+      for (int count = input.take<std::uint8_t>() % 3; count > 0; --count) list->push_back(word(input));
+  }
+  std::size_t shortest() const { return std::max<std::size_t>(min_length, most_tokens); }
+
+ private:
+  static std::string word(bd::fuzz::Input& input) {
+    return input.one_of<const char*>({"", "x", "y", "x y", "z z.", "<unk>", "<eos>", "q", "\xff", "\t"});
+  }
+};
 
 /// What the request may cost; what is wide must be bounded, as a server would.
 bd::Limits limits_from(bd::fuzz::Input& input, bool wide) {
@@ -70,13 +96,18 @@ bd::Limits limits_from(bd::fuzz::Input& input, bool wide) {
 }
 
 template <class Options>
-void search(const Model& model, const std::vector<std::string>& lines, const Options& options) {
+void search(const Model& model, const std::vector<std::string>& lines, Options options, const Told& told) {
+  options.min_length = told.min_length;
+  options.prefix = told.prefix;
+  options.forbidden = told.forbidden;
   std::vector<bd::Translation> all;
   if (!accepted([&] { all = model.translate(lines, options); })) return;
   require(all.size() == lines.size(), "every sentence has a translation");
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bd::Limits& limits = options.limits;
-    check_translation(all[i], limit(options.max_length, all[i].source.size()));
+    check_translation(all[i], limit(options.max_length, all[i].source.size(), told.shortest()));
+    if (!all[i].target.empty() && all[i].target.back() == "<eos>")
+      require(all[i].target.size() >= told.min_length, "a translation has its shortest length");
     require(limits.source_tokens == 0 || all[i].source.size() <= limits.source_tokens,
             "a source is within its limit");
     require(limits.target_tokens == 0 || all[i].target.size() <= limits.target_tokens,
@@ -103,27 +134,32 @@ void run(const Model& model, bd::fuzz::Input& input) {
                          ? input.one_of({0.75, 0.0, 1.0, -1.0, 1e3, -1e3, 1e308, -1e308})
                          : input.take<double>();
   const bd::Limits limits = limits_from(input, width > 40);
+  const Told told(input);
   const std::vector<std::string> lines = lines_of(input.rest());
   if (what < 3) {
     search(model, lines,
            bd::Greedy{.max_length = max_length,
                       .replace_unknown = replace_unknown,
                       .threads = threads,
-                      .limits = limits});
+                      .limits = limits},
+           told);
   } else {
-    const bd::Beam beam{.width = width,
-                        .nbest = nbest,
-                        .length_power = power,
-                        .max_length = max_length,
-                        .replace_unknown = replace_unknown,
-                        .threads = threads,
-                        .limits = limits};
-    search(model, lines, beam);
+    bd::Beam beam{.width = width,
+                  .nbest = nbest,
+                  .length_power = power,
+                  .max_length = max_length,
+                  .replace_unknown = replace_unknown,
+                  .threads = threads,
+                  .limits = limits};
+    beam.required = told.required;
+    beam.coverage_penalty = told.coverage_penalty;
+    search(model, lines, beam, told);
     accepted([&] {
       for (const auto& list : bd::translate_nbest(model, lines, beam)) {
         require(!list.empty() && list.size() <= std::max<std::size_t>(nbest, 1),
                 "there are 1 to nbest translations");
-        for (const bd::Translation& t : list) check_translation(t, limit(max_length, t.source.size()));
+        for (const bd::Translation& t : list)
+          check_translation(t, limit(max_length, t.source.size(), told.shortest()));
       }
     });
   }

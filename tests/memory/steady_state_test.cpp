@@ -119,6 +119,19 @@ TEST_CASE("a longer greedy translation makes no more allocations than a short on
   };
   translate(60);
   CHECK(translate(60) == translate(20));
+  // So it is with words that are forbidden, and for several models.
+  bd::Greedy told;
+  told.forbidden = {"4", "5 6"};
+  const auto frozen = model.freeze();
+  const bd::Ensemble ensemble{frozen, frozen};
+  const auto of = [&](const auto& translating, std::size_t length) {
+    told.max_length = length;
+    return allocations_of([&] { translating.translate(sentences, told); });
+  };
+  of(model, 60);
+  CHECK(of(model, 60) == of(model, 20));
+  of(ensemble, 60);
+  CHECK(of(ensemble, 60) == of(ensemble, 20));
 }
 
 TEST_CASE("a session allocates nothing once sentences of a size came", "[memory][session]") {

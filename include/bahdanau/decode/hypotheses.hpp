@@ -20,6 +20,7 @@ struct Leaf {
   double log_prob = 0;  // of that token
   double score = 0;     // Σ ln p of all its tokens
   bool ended = true;    // with `<eos>`, not by the length limit
+  double coverage = 0;  // what a beam's coverage penalty adds to its rank
 };
 
 /// The rows of all steps, and the attention weights that each of them had.

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/decode/constraints.hpp>
 #include <bahdanau/decode/options.hpp>
 #include <bahdanau/model/config.hpp>
 #include <bahdanau/nn/parameter.hpp>
@@ -72,13 +73,75 @@ inline std::size_t length_limit(std::size_t asked, std::size_t source, std::size
   return asked != 0 ? asked : std::min(std::max(model, 2 * source + 10), longest);
 }
 
+/// The same for the options of a search: without a length, the `shortest` that has all it must has room.
+template <class Options>
+std::size_t asked_length(const Options& options, std::size_t source, std::size_t model,
+                         std::size_t shortest) {
+  const std::size_t length = length_limit(options.max_length, source, model);
+  return options.max_length != 0 ? length : std::max(length, shortest);
+}
+
 /// The same, within the limits.
 template <class Options>
-std::size_t target_limit(const Options& options, std::size_t source, std::size_t model) {
-  const std::size_t length = length_limit(options.max_length, source, model);
+std::size_t target_limit(const Options& options, std::size_t source, std::size_t model,
+                         std::size_t shortest = 0) {
+  const std::size_t length = asked_length(options, source, model, shortest);
   const std::size_t most = options.limits.target_tokens;
   return most == 0 ? length : std::min(length, most);
 }
+
+/// What a model's parameters say of the memory that it needs; of several models, what they need together.
+struct DecodingSizes {
+  double encoder = 0, decoder = 0;  // bytes of the outputs of all weights
+  double scalar = 0;                // bytes of a number
+  double pairs = 0;                 // bytes of the arrays [pairs] that are on a tape at once, for each pair
+  double heads = 1;                 // of the score; 1 for several models
+  double models = 1;
+  bool attends = true;
+  std::size_t max_length = 0;  // of the rows that it was trained on
+  std::size_t padded = 0;      // steps that the encoder takes over every sentence, however short
+
+  template <class Model>
+  static DecodingSizes of(const Model& model) {
+    DecodingSizes sizes{.scalar = sizeof(typename Model::Scalar),
+                        .heads = static_cast<double>(heads_of<typename Model::Score>()),
+                        .attends = Model::attends,
+                        .max_length = model.max_length()};
+    sizes.pairs = 8 * (sizes.heads + (has_pair_state<Model> ? 1 : 0)) * sizes.scalar;
+    if (model.config().final_state == FinalState::padded) sizes.padded = model.max_length();
+    for (const auto& entry : model.parameters().entries()) {
+      const Shape& shape = entry.parameter.shape;
+      if (shape.rank() != 2) continue;
+      const bool table = entry.name.find("embedding") != std::string::npos;
+      (entry.name.starts_with("encoder.") ? sizes.encoder : sizes.decoder) +=
+          static_cast<double>(table ? shape[1] : shape[0]) * sizes.scalar;
+      if (entry.name.find("attention") != std::string::npos)  // of which each token has a key
+        sizes.encoder += static_cast<double>(shape[0] + shape[1]) * sizes.scalar;
+    }
+    if (model.config().tied)  // the embedding is the output layer's weight too
+      sizes.decoder += static_cast<double>(model.vocabularies().target.size()) * sizes.scalar;
+    return sizes;
+  }
+  DecodingSizes& operator+=(const DecodingSizes& other) {
+    encoder += other.encoder;
+    decoder += other.decoder;
+    scalar += other.scalar;
+    pairs += other.pairs;
+    heads = 1;
+    attends = attends || other.attends;
+    models += other.models;
+    max_length = std::max(max_length, other.max_length);
+    padded = std::max(padded, other.padded);
+    return *this;
+  }
+
+ private:
+  template <class Model>
+  static constexpr bool has_pair_state =
+      requires(ScoreState<typename Model::Score, typename Model::Backend>& state) {
+    state.each_pair(AnyVisitor{});
+  };
+};
 
 /// Bytes that decoding takes at most, for the library's own policies.
 ///
@@ -90,25 +153,12 @@ class MemoryEstimate {
  public:
   template <class Model>
   MemoryEstimate(const Model& model, const Options& options)
+      : MemoryEstimate(DecodingSizes::of(model), options) {}
+  MemoryEstimate(const DecodingSizes& sizes, const Options& options, const Constraints& constraints = {})
       : options_(options),
-        scalar_(sizeof(typename Model::Scalar)),
-        model_length_(model.max_length()),
-        padded_(model.config().final_state == FinalState::padded ? model.max_length() : 0),
-        attends_(model.attends),
-        heads_(static_cast<double>(heads_of<typename Model::Score>())),
-        pairs_(8 * heads_ + (has_pair_state<Model> ? 8 : 0)) {
-    for (const auto& entry : model.parameters().entries()) {
-      const Shape& shape = entry.parameter.shape;
-      if (shape.rank() != 2) continue;
-      const bool table = entry.name.find("embedding") != std::string::npos;
-      (entry.name.starts_with("encoder.") ? encoder_ : decoder_) +=
-          static_cast<double>(table ? shape[1] : shape[0]);
-      if (entry.name.find("attention") != std::string::npos)  // of which each token has a key
-        encoder_ += static_cast<double>(shape[0] + shape[1]);
-    }
-    if (model.config().tied)  // the embedding is the output layer's weight too
-      decoder_ += static_cast<double>(model.vocabularies().target.size());
-  }
+        sizes_(sizes),
+        shortest_(constraints.shortest()),
+        required_(constraints.required()) {}
 
   /// The translations of a source of so many tokens and bytes, and the words that are handed over with them.
   /// Where unknown words are replaced, each may be the longest one of the source, in words and in the text.
@@ -123,16 +173,17 @@ class MemoryEstimate {
   double work(std::size_t tokens, std::size_t bytes) const {
     const std::size_t rows = beam_width(options_);
     const double attention =
-        steps(tokens) * static_cast<double>(rows) * (kept() * read(tokens) * scalar_ + 64);
-    return encoding(tokens) + step(rows, tokens) + attention + 4 * static_cast<double>(bytes);
+        steps(tokens) * static_cast<double>(rows) * (kept() * read(tokens) * sizes_.scalar + 64);
+    return encoding(tokens) + step(rows, tokens) + attention + 4 * static_cast<double>(bytes) +
+           ranking(rows, tokens);
   }
   /// Of that, what is encoded,
   double encoding(std::size_t tokens) const {
-    return read(tokens) * (arrays * encoder_ * scalar_ + per_word);
+    return read(tokens) * (arrays * sizes_.encoder + per_word * sizes_.models);
   }
   /// and a step of so many rows.
   double step(std::size_t rows, std::size_t tokens) const {
-    return static_cast<double>(rows) * (2 * arrays * decoder_ + pairs_ * read(tokens)) * scalar_;
+    return static_cast<double>(rows) * (2 * arrays * sizes_.decoder + sizes_.pairs * read(tokens));
   }
 
   /// What any call needs, however short its sentences.
@@ -141,25 +192,27 @@ class MemoryEstimate {
  private:
   static constexpr double arrays = 4;      // of a weight's outputs that are on a tape at once
   static constexpr double per_word = 192;  // bytes: three strings, ln p and an id
-  template <class Model>
-  static constexpr bool has_pair_state =
-      requires(ScoreState<typename Model::Score, typename Model::Backend>& state) {
-    state.each_pair(AnyVisitor{});
-  };
 
   /// How many numbers are kept for each pair of a target token and a key.
-  double kept() const { return !attends_ ? 0 : options_.heads && heads_ > 1 ? 1 + heads_ : 1; }
-  double read(std::size_t tokens) const { return static_cast<double>(std::max(tokens, padded_)); }
+  double kept() const {
+    return !sizes_.attends ? 0 : options_.heads && sizes_.heads > 1 ? 1 + sizes_.heads : 1;
+  }
+  double read(std::size_t tokens) const { return static_cast<double>(std::max(tokens, sizes_.padded)); }
   double steps(std::size_t tokens) const {
-    return static_cast<double>(target_limit(options_, tokens, model_length_));
+    return static_cast<double>(target_limit(options_, tokens, sizes_.max_length, shortest_));
+  }
+  /// Sums of attention, before and after a step, and candidates of each bank.
+  double ranking(std::size_t rows, std::size_t tokens) const {
+    double each = 0;
+    if constexpr (requires { options_.coverage_penalty; })
+      if (options_.coverage_penalty != 0) each += 4 * sizeof(double) * read(tokens);
+    if (required_ != 0) each += 256 * static_cast<double>(required_ + 1);
+    return each * static_cast<double>(rows);
   }
 
   Options options_;
-  double scalar_;
-  std::size_t model_length_, padded_;
-  bool attends_;
-  double heads_, pairs_;              // of the score; arrays [pairs] that are on a tape at once
-  double encoder_ = 0, decoder_ = 0;  // outputs of all weights
+  DecodingSizes sizes_;
+  std::size_t shortest_, required_;  // tokens that must be there
 };
 
 }  // namespace bahdanau::detail

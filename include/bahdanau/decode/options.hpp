@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/thread_pool.hpp>
@@ -58,6 +59,11 @@ struct Greedy {
   // thread, so that nobody has to think of two calls at a time.
   std::function<bool(const StreamedToken&)> on_token = {};
   bool heads = false;  // `Translation::heads` too, of scores with several heads
+  // What a translation must and must not be; see docs/decoding.md. Words are text, cut into tokens as the
+  // target is, so that one may be a phrase; a word that the model does not know is an error.
+  std::size_t min_length = 0;               // tokens, `<eos>` included: it is not chosen before
+  std::vector<std::string> forbidden = {};  // words and phrases that no translation has; `<unk>` is one too
+  std::string prefix = {};                  // that every translation begins with
 };
 
 /// Draws each token by its probability. The draws follow from the seed, the number of the sentence in its
@@ -72,19 +78,30 @@ struct Sample {
   Limits limits = {};
   ThreadPool* pool = nullptr;
   bool heads = false;
+  double top_p = 1;  // above 0: draws among the fewest most probable tokens that have so much of the
+                     // probability together, after `temperature` and `top`; 1: all
+  std::size_t min_length = 0;  // as for `Greedy`, and so the next two
+  std::vector<std::string> forbidden = {};
+  std::string prefix = {};
 };
 
 /// Keeps the `width` best hypotheses at every step.
 struct Beam {
   std::size_t width = 5;       // at most 65536
   std::size_t nbest = 1;       // how many translations of a sentence are given
-  double length_power = 0.75;  // hypotheses are ranked by score / length^power
+  double length_power = 0.75;  // hypotheses are ranked by score / length^power; see `length_offset`
   std::size_t max_length = 0;  // as for `Greedy`
   bool replace_unknown = false;
   std::size_t threads = 0;
   Limits limits = {};
   ThreadPool* pool = nullptr;
   bool heads = false;
+  double coverage_penalty = 0;  // β of GNMT: the rank has β Σ_i ln min(Σ_t α_ti, 1) added, of all keys i
+  double length_offset = 0;     // k: the rank is score / ((k + length) / (k + 1))^power; GNMT has 5
+  std::size_t min_length = 0;   // as for `Greedy`, and so the next two
+  std::vector<std::string> forbidden = {};
+  std::string prefix = {};
+  std::vector<std::string> required = {};  // words and phrases that every translation has; at most 64
 };
 
 }  // namespace bahdanau

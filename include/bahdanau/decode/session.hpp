@@ -11,13 +11,10 @@
 #include <vector>
 
 #include <bahdanau/autograd/loop.hpp>
+#include <bahdanau/decode/continuation.hpp>
 #include <bahdanau/model/frozen_model.hpp>
 
 namespace bahdanau {
-
-/// Whether several rows may continue one, as in a beam. It decides how sums are put together, and so their
-/// last bits: one search must not do it now this way and now that, as its batch happens to be.
-enum class Continuation : bool { one_by_one, branching };
 
 namespace detail {
 
@@ -38,6 +35,8 @@ class DecodingSession {
       : model_(&model), tape_(model.binding(nullptr, &products_)) {}
 
   const Architecture& architecture() const { return model_->architecture(); }
+  const Vocabularies& vocabularies() const { return architecture().vocabularies(); }
+  std::size_t max_length() const { return architecture().max_length(); }
 
   /// Encodes other sentences; there is one row for each, before its first step. `helpers` may be null.
   void restart(const Sequences& source, Continuation continuation, Workers* helpers = nullptr) {

@@ -10,6 +10,8 @@
 
 #include <bahdanau/core/fork.hpp>
 #include <bahdanau/core/thread_pool.hpp>
+#include <bahdanau/decode/groups.hpp>
+#include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/session.hpp>
 #include <bahdanau/model/frozen_model.hpp>
 
@@ -25,6 +27,12 @@ class SessionPool {
 
   const std::shared_ptr<const FrozenModel<Architecture>>& model() const { return model_; }
   const Architecture& architecture() const { return model_->architecture(); }
+
+  // What decoding text asks besides.
+  const Vocabularies& vocabularies() const { return architecture().vocabularies(); }
+  std::size_t max_length() const { return architecture().max_length(); }
+  DecodingSizes sizes() const { return DecodingSizes::of(architecture()); }
+  GroupRule grouping() const { return GroupRule::of<typename Architecture::Backend>(); }
 
   /// A session for as long as it is needed. The pool must outlive it.
   class Borrowed {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <bahdanau/core/parallel.hpp>
+#include <bahdanau/decode/constraints.hpp>
 #include <bahdanau/decode/groups.hpp>
 #include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/search.hpp>
@@ -85,9 +86,9 @@ auto read_one(std::span<const std::string_view> sentences, std::size_t number, R
 
 /// Throws if sentences are beyond the limits of a call, before any of them is decoded. Gives the bytes that
 /// remain beside all results, where those are limited.
-template <class Architecture, class Options>
-double check_limits(const Architecture& model, std::span<const std::string_view> sentences,
-                    const Options& options) {
+template <class Sessions, class Options>
+double check_limits(const Sessions& sessions, std::span<const std::string_view> sentences,
+                    const Options& options, const Constraints& constraints) {
   check_sentences(options.limits, sentences.size());
   check_beam(options);
   if constexpr (requires { options.on_token; })
@@ -95,18 +96,18 @@ double check_limits(const Architecture& model, std::span<const std::string_view>
       fail("Greedy.on_token", "one sentence, or threads = 1", text(sentences.size()) + " sentences");
   if (options.max_length > TextOptions::longest)
     fail("max_length", "at most " + text(TextOptions::longest) + " tokens", text(options.max_length));
-  if (!Architecture::attends && options.replace_unknown)
-    fail("replace_unknown", "a model that attends", "one with the score " + quote(Architecture::Score::name),
+  if (options.replace_unknown && !sessions.sizes().attends)
+    fail("replace_unknown", "a model that attends", "one with the score \"none\"",
          "no word of the source stands for an <unk> there");
   const Limits& limits = options.limits;
   if (limits.source_tokens == 0 && limits.memory == 0) return 0;
-  const MemoryEstimate<Options> memory(model, options);
+  const MemoryEstimate<Options> memory(sessions.sizes(), options, constraints);
   double results = memory.base;
   for (std::size_t b = 0; b < sentences.size(); ++b) {
     // A token has at least one byte.
     if (limits.memory == 0 && sentences[b].size() < limits.source_tokens) continue;
     const std::size_t tokens = 1 + read_one(sentences, b, [&](std::string_view sentence) {
-                                 return count_tokens(sentence, model.vocabularies().text);
+                                 return count_tokens(sentence, sessions.vocabularies().text);
                                });
     if (tokens == 1) continue;
     check_source(limits, tokens, b);
@@ -120,26 +121,26 @@ double check_limits(const Architecture& model, std::span<const std::string_view>
 }
 
 /// Decodes the sentences of one call, group after group.
-template <class Architecture, class Options>
+template <class Sessions, class Options>
 class TextDecoder {
  public:
-  using B = typename Architecture::Backend;
   using Found = std::vector<std::vector<Translation>>;
 
-  TextDecoder(const SessionPool<Architecture>& sessions, std::span<const std::string_view> sentences,
-              const Options& options)
+  TextDecoder(const Sessions& sessions, std::span<const std::string_view> sentences, const Options& options)
       : sessions_(sessions),
-        model_(sessions.architecture()),
+        vocabularies_(sessions.vocabularies()),
+        sizes_(sessions.sizes()),
         sentences_(sentences),
         options_(options),
-        workers_(threads_for<B>(options.threads), options.pool),
-        grouper_(sentences.size(), workers_.threads()),
-        memory_(model_, options),
+        constraints_(options, vocabularies_),
+        workers_(sessions.grouping().threads(options.threads), options.pool),
+        grouper_(sessions.grouping(), sentences.size(), workers_.threads()),
+        memory_(sizes_, options, constraints_),
         found_(sentences.size()) {}
 
   /// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
   Found run() && {
-    const double remaining = check_limits(model_, sentences_, options_);
+    const double remaining = check_limits(sessions_, sentences_, options_, constraints_);
     // Groups that are prepared at once; any number of threads may have been asked for.
     const std::size_t window = 4 * std::min(workers_.threads(), sentences_.size());
     while (next_ < sentences_.size()) {
@@ -165,7 +166,7 @@ class TextDecoder {
   std::vector<Prepared> next_group(double& bytes) {
     std::vector<Prepared> group;
     bytes = 0;
-    const Vocabularies& v = model_.vocabularies();
+    const Vocabularies& v = vocabularies_;
     for (std::size_t tokens = 0; next_ < sentences_.size(); ++next_) {
       Prepared prepared{
           next_,
@@ -175,7 +176,7 @@ class TextDecoder {
         found_[next_].emplace_back().attention = Array<float, 2>::from_shape({0, 0});
         continue;
       }
-      const std::size_t words = prepared.words.size() + 1, more = std::max(words, padded_steps());
+      const std::size_t words = prepared.words.size() + 1, more = std::max(words, sizes_.padded);
       const double more_bytes =
           options_.limits.memory != 0 ? memory_.work(words, sentences_[next_].size()) : 0;
       if (grouper_.full(group.size(), tokens, more) || (!group.empty() && bytes + more_bytes > share()))
@@ -188,11 +189,6 @@ class TextDecoder {
       group.push_back(std::move(prepared));
     }
     return group;
-  }
-
-  /// Steps that the encoder takes over every sentence, however short.
-  std::size_t padded_steps() const {
-    return model_.config().final_state == FinalState::padded ? model_.max_length() : 0;
   }
 
   /// Of the memory that there may be, what a group of several sentences may take: by a rule that does not
@@ -210,13 +206,13 @@ class TextDecoder {
       numbers.push_back(sentence.number);
     }
     const auto session = sessions_.borrow();
-    auto result = search(*session, Sequences::from_rows(rows), options_, helpers, {numbers});
+    auto result = search(*session, Sequences::from_rows(rows), options_, constraints_, helpers, {numbers});
     for (std::size_t b = 0; b < group.size(); ++b) {
       check_ended(result.found[b].front(), group[b]);
       for (const Leaf& leaf : result.found[b]) {
         const bool last = b + 1 == group.size() && &leaf == &result.found[b].back();
         found_[numbers[b]].push_back(
-            read_leaf(model_.vocabularies(), leaf, group[b], options_.replace_unknown,
+            read_leaf(vocabularies_, leaf, group[b], options_.replace_unknown,
                       session->fetches_heads() ? session->heads : 0, [&](const Leaf& of, auto f) {
                         last ? result.tree.drain_tokens(of, f) : result.tree.for_tokens(of, f);
                       }));
@@ -228,35 +224,38 @@ class TextDecoder {
   void check_ended(const Leaf& leaf, const Prepared& sentence) const {
     const std::size_t most = options_.limits.target_tokens;
     if (leaf.ended || most == 0 || leaf.step + 1 < most) return;
-    if (length_limit(options_.max_length, sentence.row.size(), model_.max_length()) <= most) return;
+    if (asked_length(options_, sentence.row.size(), sizes_.max_length, constraints_.shortest()) <= most)
+      return;
     fail_limit(sentence.number, "a translation of at most " + text(most) + " tokens with its <eos>",
                "one that goes on", "target_tokens");
   }
 
-  const SessionPool<Architecture>& sessions_;
-  const Architecture& model_;
+  const Sessions& sessions_;
+  const Vocabularies& vocabularies_;
+  DecodingSizes sizes_;
   std::span<const std::string_view> sentences_;
   const Options& options_;
+  Constraints constraints_;
   Workers workers_;
-  Grouper<B> grouper_;
+  Grouper grouper_;
   MemoryEstimate<Options> memory_;
   Found found_;
   std::size_t next_ = 0;
 };
 
 /// All hypotheses of all sentences, in their order; of an empty sentence one, which is empty.
-template <class Architecture, class Options>
-std::vector<std::vector<Translation>> translate_all(const SessionPool<Architecture>& sessions,
+template <class Sessions, class Options>
+std::vector<std::vector<Translation>> translate_all(const Sessions& sessions,
                                                     std::span<const std::string_view> sentences,
                                                     const Options& options) {
   if (sentences.empty()) return {};
-  return TextDecoder<Architecture, Options>(sessions, sentences, options).run();
+  return TextDecoder<Sessions, Options>(sessions, sentences, options).run();
 }
 
 /// The best one of each.
-template <class Architecture, class Options>
-std::vector<Translation> translate_best(const SessionPool<Architecture>& sessions,
-                                        std::span<const std::string_view> sentences, const Options& options) {
+template <class Sessions, class Options>
+std::vector<Translation> translate_best(const Sessions& sessions, std::span<const std::string_view> sentences,
+                                        const Options& options) {
   std::vector<Translation> out;
   for (auto& list : translate_all(sessions, sentences, options)) out.push_back(std::move(list.front()));
   return out;

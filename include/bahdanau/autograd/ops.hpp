@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bahdanau/autograd/ops/dropout.hpp>
+#include <bahdanau/autograd/ops/layer_norm.hpp>
 #include <bahdanau/autograd/ops/maxout.hpp>
 #include <bahdanau/autograd/ops/pointwise.hpp>
 #include <bahdanau/autograd/ops/product.hpp>

@@ -28,13 +28,14 @@ struct StackedState {
   }
 };
 
-/// Cells on top of one another, the first of which reads `inputs` numbers and the others the hidden state
-/// below.
+/// Cells on top of one another, the first of which reads `inputs` numbers and the others the output below:
+/// its hidden state h, or with residual connections (Wu et al., 2016) from the second layer on h plus what
+/// the layer has read, before dropout.
 template <class C>
 class StackedCells {
  public:
   StackedCells(Scope scope, std::size_t inputs, const DecoderSizes& sizes)
-      : inputs_(inputs), embed_(sizes.embed) {
+      : inputs_(inputs), embed_(sizes.embed), residual_(sizes.residual) {
     for (std::size_t l = 0; l < sizes.layers; ++l)
       layers_.push_back(C::declare(scope.in("rnn.", "_l" + std::string(detail::text(l))),
                                    l == 0 ? inputs : sizes.hidden, sizes.hidden));
@@ -58,21 +59,26 @@ class StackedCells {
     add_linear(known, x, layers_[0].weight_ih);
   }
 
-  /// One step of all layers; `projected` is the first one's input product, and is used up.
+  /// One step of all layers, and the output of the top one [rows, hidden]: its h, which `state` has too,
+  /// unless there are residual connections. `projected` is the first one's input product, and is used up.
   template <class S, Backend B>
-  void step(const DecoderStep<S, B>& step, const Variable<B>& projected, StackedState<C, B>& state) const {
+  Variable<B> step(const DecoderStep<S, B>& step, const Variable<B>& projected,
+                   StackedState<C, B>& state) const {
     auto& layers = state.layers;
     layers[0] = detail::step_cell<C, B>(layers_[0], projected, layers[0]);
+    Variable<B> output = hidden(layers[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
-      const Variable<B> below = step.dropout(hidden(layers[l - 1]), l);
-      const Variable<B> product =
-          linear(below, layers_[l].weight_ih, layers_[l].bias_ih, detail::input_product<C>());
+      const Variable<B> product = linear(step.dropout(output, l), layers_[l].weight_ih, layers_[l].bias_ih,
+                                         detail::input_product<C>());
       layers[l] = detail::step_cell<C, B>(layers_[l], product, layers[l]);
+      output = residual_ ? hidden(layers[l]) + output : hidden(layers[l]);
     }
+    return output;
   }
 
  private:
   std::size_t inputs_, embed_;  // widths of the first layer's input, and of what ends it
+  bool residual_;
   std::vector<typename C::Weights> layers_;
 };
 

@@ -2,6 +2,7 @@
 // Each stands beside its adjoint in a file of its own.
 #pragma once
 
+#include <bahdanau/autograd/ops/draw.hpp>
 #include <bahdanau/autograd/ops/dropout.hpp>
 #include <bahdanau/autograd/ops/layer_norm.hpp>
 #include <bahdanau/autograd/ops/maxout.hpp>

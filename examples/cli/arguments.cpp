@@ -215,6 +215,16 @@ void add_train(CLI::App& app) {
   number(c, "--layers", o.config.layers, "Cells on top of one another", whole(1, 1024))->group("Model");
   number(c, "--dropout", o.config.dropout, "Between layers and on attention weights, 0 up to 1", share)
       ->group("Model");
+  number(c, "--embedding-dropout", o.config.embedding_dropout,
+         "On the embedded tokens of both languages, 0 up to 1", share)
+      ->group("Model");
+  const auto variational = std::make_shared<bool>(false);
+  c->add_flag("--variational", *variational,
+              "One dropout mask a sentence for all its positions, between layers and on embeddings")
+      ->group("Model");
+  c->add_flag("--residual", o.config.residual,
+              "From the second layer on a layer's input is added to its output")
+      ->group("Model");
   const auto final_state = std::make_shared<std::string>("valid");
   choice("--final-state", *final_state,
          "Where the encoder stops: valid, at a sentence's end; padded, as d2l's "
@@ -263,6 +273,30 @@ void add_train(CLI::App& app) {
   number(c, "--decay-patience", o.trainer.schedule.patience,
          "Halve the rate after N epochs without a better loss; 0 never does", count)
       ->group("Training");
+  const auto decay = std::make_shared<std::string>("none");
+  bd::ScheduledSampling& sampling = o.trainer.scheduled_sampling;
+  CLI::Option* scheduled =
+      choice(
+          "--scheduled-sampling", *decay,
+          "Read own tokens in place of true ones while training, with a share of true ones that falls with "
+          "the number i of the batch: linear, k - slope i; exponential, k^i; inverse_sigmoid, "
+          "k / (k + e^(i/k))",
+          {"none", "linear", "exponential", "inverse_sigmoid"})
+          ->group("Training");
+  const auto at_least_0 = real("a number of at least 0", [](double x) { return x >= 0; });
+  number(c, "--sampling-k", sampling.k, "The k of --scheduled-sampling", at_least_0)
+      ->needs(scheduled)
+      ->group("Training");
+  number(c, "--sampling-slope", sampling.slope, "The slope of --scheduled-sampling linear", at_least_0)
+      ->needs(scheduled)
+      ->group("Training");
+  number(c, "--sampling-least", sampling.least, "The least share of true tokens", share)
+      ->needs(scheduled)
+      ->group("Training");
+  const auto sampling_best = std::make_shared<bool>(false);
+  c->add_flag("--sampling-best", *sampling_best, "The most probable token, not one that is drawn")
+      ->needs(scheduled)
+      ->group("Training");
   const auto by_length = std::make_shared<bool>(false);
   c->add_flag("--group-by-length", *by_length, "Sentences of similar lengths together: faster on long ones")
       ->group("Training");
@@ -294,7 +328,8 @@ void add_train(CLI::App& app) {
                 "Folder for pictures: the loss curve, and the attention of some translations");
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
 
-  c->parse_complete_callback([c, &o, architecture, as_in_paper, final_state, tokens, skip, rate, by_length] {
+  c->parse_complete_callback([c, &o, architecture, as_in_paper, final_state, tokens, skip, rate, by_length,
+                              variational, decay, sampling_best] {
     take_architecture(*architecture, *as_in_paper, *c, o);
     try {
       combination_of("train", o.policies);
@@ -310,6 +345,14 @@ void add_train(CLI::App& app) {
     if (*skip) o.corpus.bad_lines = bd::BadLines::skip;
     if (*rate > 0) o.optimizer.rate = *rate;
     if (*by_length) o.trainer.grouping = bd::Grouping::by_length;
+    if (*variational) o.config.dropout_masks = bd::DropoutMasks::per_sequence;
+    o.trainer.scheduled_sampling.decay = bd::sampling_decay_from_name(*decay);
+    if (*sampling_best) o.trainer.scheduled_sampling.choice = bd::ScheduledSampling::Choice::best;
+    try {
+      o.trainer.scheduled_sampling.check();
+    } catch (const bd::Error& e) {
+      throw CLI::ValidationError(e.what());
+    }
   });
 }
 

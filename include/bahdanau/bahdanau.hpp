@@ -16,6 +16,7 @@
 #include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/gru_reset_before.hpp>
+#include <bahdanau/cell/layer_norm.hpp>
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/cell/rnn.hpp>
 #include <bahdanau/core/array.hpp>

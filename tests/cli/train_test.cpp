@@ -60,6 +60,22 @@ TEST_CASE("the settings reach the model file", "[cli][train][lstm]") {
   CHECK(d.vocabularies.source.contains("Go."));
 }
 
+TEST_CASE("residual connections, dropout of all kinds and scheduled sampling are options", "[cli][train]") {
+  const TemporaryDirectory files;
+  const std::string settings =
+      "--quiet --epochs 2 --layers 2 --residual --variational --dropout 0.2 --embedding-dropout 0.25 "
+      "--scheduled-sampling linear --sampling-slope 0.5 --sampling-least 0.1 --sampling-best";
+  REQUIRE(train_in(files, settings).code == 0);
+  const bahdanau::Config config = description(files / "m").config;
+  CHECK(config.residual);
+  CHECK(config.dropout_masks == bahdanau::DropoutMasks::per_sequence);
+  CHECK(config.embedding_dropout == 0.25F);
+  const Run wrong = train_in(files, "--scheduled-sampling inverse_sigmoid --sampling-k 0.5");
+  CHECK(wrong.code == 2);
+  CHECK_THAT(wrong.err, ContainsSubstring("ScheduledSampling.k: expected at least 1, for an inverse sigmoid "
+                                          "decay, got 0.5"));
+}
+
 TEST_CASE("without --max-length nothing is cut, and the padded rule asks for one", "[cli][train]") {
   const TemporaryDirectory files;
   std::string long_row = "go";

@@ -56,9 +56,12 @@ template <class Cell, class Score, class Encoder = bd::Unidirectional>
 using Model = bd::EncoderDecoder<Cell, Score, bd::Xtensor<float>, Encoder>;
 
 template <class M>
-std::size_t in_steady_state() {
-  M model({.embed = 12, .hidden = 16, .layers = 2, .dropout = 0.1F}, bd::test::numbered(30, 40, 9), 1);
-  bd::Training<M> training(model, bd::Adam{}, {.clip = 1, .threads = 2});
+std::size_t in_steady_state(bd::Config config = {}, const bd::ScheduledSampling& sampling = {}) {
+  config.embed = 12;
+  config.hidden = 16;
+  config.dropout = 0.1F;
+  M model(config, bd::test::numbered(30, 40, 9), 1);
+  bd::Training<M> training(model, bd::Adam{}, {.clip = 1, .threads = 2, .scheduled_sampling = sampling});
   std::vector<bd::Batch> batches;
   for (std::uint64_t seed = 0; seed < 4; ++seed)
     batches.push_back(
@@ -98,6 +101,11 @@ TEST_CASE("a wrapped allocator counts", "[memory]") {
 TEST_CASE("training allocates nothing once it has seen its batches", "[memory][train]") {
   if (!counts_allocations) return;
   CHECK(in_steady_state<Model<bd::Gru, bd::Additive>>() == 0);
+  CHECK(in_steady_state<Model<bd::LayerNorm<bd::Lstm>, bd::Additive>>() == 0);
+  const bd::Config residual{
+      .residual = true, .dropout_masks = bd::DropoutMasks::per_sequence, .embedding_dropout = 0.1F};
+  CHECK(in_steady_state<Model<bd::Gru, bd::Additive>>(
+            residual, {.decay = bd::ScheduledSampling::Decay::linear, .k = 0.5}) == 0);
   CHECK(in_steady_state<Model<bd::Lstm, bd::ScaledDot>>() == 0);
   CHECK(in_steady_state<Model<bd::Gru, bd::Additive, bd::Bidirectional>>() == 0);
 }

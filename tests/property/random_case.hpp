@@ -35,7 +35,10 @@ struct RandomCase {
   std::size_t split = 0;
   bool by_length = false;  // rows sorted as `Grouping::by_length` does
   bool padded = false;     // FinalState::padded
-  float dropout = 0;       // of the trainings
+  bool residual = false;
+  float dropout = 0, embedding_dropout = 0;  // of the trainings
+  bool per_sequence = false;                 // DropoutMasks::per_sequence
+  double teacher = 1;                        // of their scheduled sampling
   double smoothing = 0;
   std::uint64_t seed = 0;  // of tokens, lengths and weights
 
@@ -44,7 +47,10 @@ struct RandomCase {
             .hidden = hidden,
             .layers = layers,
             .dropout = rate,
-            .final_state = padded ? FinalState::padded : FinalState::valid};
+            .final_state = padded ? FinalState::padded : FinalState::valid,
+            .residual = residual,
+            .dropout_masks = per_sequence ? DropoutMasks::per_sequence : DropoutMasks::per_position,
+            .embedding_dropout = rate > 0 ? embedding_dropout : 0};
   }
   std::size_t max_length() const { return std::max(longest_source, longest_target); }
   Batch batch(std::uint64_t number) const;
@@ -55,8 +61,9 @@ inline std::ostream& operator<<(std::ostream& out, const RandomCase& c) {
              << c.hidden << ", words " << c.source_words << " and " << c.target_words << ", " << c.rows
              << " rows up to " << c.longest_source << " and " << c.longest_target << " long: " << c.split
              << " " << c.first << ", then " << c.rest << (c.by_length ? ", by length" : "")
-             << (c.padded ? ", padded" : "") << ", dropout " << c.dropout << ", smoothing " << c.smoothing
-             << ", seed " << c.seed;
+             << (c.padded ? ", padded" : "") << (c.residual ? ", residual" : "") << ", dropout " << c.dropout
+             << " and " << c.embedding_dropout << (c.per_sequence ? " per sequence" : "") << ", teacher "
+             << c.teacher << ", smoothing " << c.smoothing << ", seed " << c.seed;
 }
 inline void showValue(const RandomCase& c, std::ostream& out) { out << c; }
 
@@ -129,6 +136,10 @@ inline rc::Gen<RandomCase> random_cases(std::size_t models) {
     c.padded = *rc::gen::weightedElement<bool>({{5, false}, {1, true}});
     c.dropout = *rc::gen::element(0.0F, 0.1F, 0.5F);
     c.smoothing = *rc::gen::element(0.0, 0.1);
+    c.residual = *rc::gen::weightedElement<bool>({{3, false}, {1, true}});
+    c.embedding_dropout = *rc::gen::element(0.0F, 0.2F);
+    c.per_sequence = *rc::gen::weightedElement<bool>({{3, false}, {1, true}});
+    c.teacher = *rc::gen::weightedElement<double>({{3, 1.0}, {1, 0.5}});
     return c;
   });
 }

@@ -65,7 +65,11 @@ std::string threads_change_no_bit(const RandomCase& c) {
   const auto trained = [&](std::size_t threads) {
     Model model = random_model<Model>(c, c.dropout);
     Training training(model, Adam{.rate = 0.01},
-                      {.clip = 1, .threads = threads, .seed = c.seed, .label_smoothing = c.smoothing});
+                      {.clip = 1,
+                       .threads = threads,
+                       .seed = c.seed,
+                       .label_smoothing = c.smoothing,
+                       .scheduled_sampling = {.decay = ScheduledSampling::Decay::linear, .k = c.teacher}});
     for (std::uint64_t step = 0; step < 3; ++step) {
       training.loss(c.batch(step));
       training.backward();

@@ -183,6 +183,15 @@ TEST_CASE("a language model has the gradients of its loss", "[train][own]") {
   CHECK(gradient_error(lstm, batch) < 1e-7);
 }
 
+TEST_CASE("a model that cannot sample what it reads is not trained with scheduled sampling", "[train][own]") {
+  Tagger<bd::Lstm, Double> model(20, 3, 4, 1);
+  const bd::StepOptions options{.scheduled_sampling = {.decay = bd::ScheduledSampling::Decay::linear}};
+  CHECK(message_of([&] { bd::Training(model, bd::Adam{}, options); }) ==
+        "scheduled_sampling: expected a model that can sample what it reads, as EncoderDecoder can, got "
+        "another "
+        "one; leave StepOptions::scheduled_sampling as it is");
+}
+
 TEST_CASE("a tagger has the gradients of its loss", "[train][own]") {
   Tagger<bd::Lstm, Double> model(20, 3, 4, 1);
   CHECK(gradient_error(model, tagged(70, 20)) < 1e-7);

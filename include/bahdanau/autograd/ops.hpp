@@ -3,8 +3,10 @@
 #pragma once
 
 #include <bahdanau/autograd/ops/convolution.hpp>
+#include <bahdanau/autograd/ops/draw.hpp>
 #include <bahdanau/autograd/ops/dropout.hpp>
 #include <bahdanau/autograd/ops/heads.hpp>
+#include <bahdanau/autograd/ops/layer_norm.hpp>
 #include <bahdanau/autograd/ops/maxout.hpp>
 #include <bahdanau/autograd/ops/pointwise.hpp>
 #include <bahdanau/autograd/ops/product.hpp>

@@ -54,7 +54,7 @@ concept DeclaresCell = requires(Scope scope, std::size_t n) {
 
 }  // namespace detail
 
-/// One recurrent step and its parameters. Models: `Gru`, `GruResetBefore`, `Lstm`, `Rnn`.
+/// One recurrent step and its parameters. Models: `Gru`, `GruResetBefore`, `Lstm`, `Rnn`, `LayerNorm<Cell>`.
 ///
 /// 1. `name` is what a model file calls it; `parts` counts the arrays of its state, `part_names` names them
 ///    ("h", then e.g. "c").

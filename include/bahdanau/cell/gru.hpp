@@ -79,6 +79,45 @@ struct GruAdjointRow {
   }
 };
 
+/// The same where u [rows, 3 · hidden] is an array of its own: u_n stays in its place, where the adjoint puts
+/// the gradients of u.
+template <class T>
+struct GruCombineRow {
+  std::size_t hidden;
+  T *x, *u;
+  const T* h;
+  T* h_next;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
+    T *x_row = x + row * 3 * hidden, *u_row = u + row * 3 * hidden;
+    const T *x_in = x_row, *u_in = u_row;
+    lanes.map(hidden, pointwise::GruStep{}, Store<T>{x_row}, Store<T>{x_row + hidden},
+              Store<T>{x_row + 2 * hidden}, Store<T>{u_row + 2 * hidden}, Store<T>{h_next + row * hidden},
+              x_in, x_in + hidden, x_in + 2 * hidden, u_in, u_in + hidden, u_in + 2 * hidden,
+              h + row * hidden);
+  }
+};
+
+template <class T>
+struct GruCombineAdjointRow {
+  std::size_t hidden;
+  T *x, *u;
+  const T *h, *dh_next;
+  T* dh;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
+    T *x_row = x + row * 3 * hidden, *u_row = u + row * 3 * hidden;
+    const T *gates = x_row, *u_in = u_row;
+    lanes.map(hidden, pointwise::GruStepAdjoint{}, Store<T>{x_row}, Store<T>{x_row + hidden},
+              Store<T>{x_row + 2 * hidden}, Store<T>{u_row + 2 * hidden}, Add<T>{dh + row * hidden}, gates,
+              gates + hidden, gates + 2 * hidden, u_in + 2 * hidden, h + row * hidden,
+              dh_next + row * hidden);
+    // x_r + u_r, x_z + u_z  =>  du_r = dx_r, du_z = dx_z
+    lanes.map(hidden, pointwise::Identity{}, Store<T>{u_row}, gates);
+    lanes.map(hidden, pointwise::Identity{}, Store<T>{u_row + hidden}, gates + hidden);
+  }
+};
+
 }  // namespace detail
 
 /// r = σ(W_ir x + b_ir + W_hr h + b_hr), z = σ(W_iz x + b_iz + W_hz h + b_hz),
@@ -123,6 +162,26 @@ struct Gru {
     });
     tape.add_weight({W_rz, biases.row_range(0, 2), h, x, 2 * H, H});
     tape.add_weight({W_n, biases.row_range(2, 1), h, u_n, H, H});
+    return {next};
+  }
+
+  /// The gates alone, for who changes the products before they meet (`LayerNorm`): x, which stands for W_ih x
+  /// + b_ih, and u, for W_hh h + b_hh, both [rows, 3 · hidden] and given, to h' [rows, hidden].
+  template <Backend B>
+  static CellState<Gru, B> combine(const Variable<B>& projected, const Variable<B>& recurrent,
+                                   const CellState<Gru, B>& state) {
+    using T = typename B::Scalar;
+    Tape<B>& tape = *projected.tape;
+    const Variable<B> h = state[0];
+    const std::size_t rows = h.rows(), H = h.cols();
+    detail::require_shape("Gru::combine", "an input product", {rows, 3 * H}, projected.shape);
+    detail::require_shape("Gru::combine", "a recurrent product", {rows, 3 * H}, recurrent.shape);
+    const Variable<B> x = tape.take(projected), u = tape.take(recurrent), next = tape.following(h);
+    B::for_rows(rows, detail::GruCombineRow<T>{H, x.value, u.value, h.value, next.value});
+    tape.record({"Gru::combine", {x, u, h}, {next}, {h}}, [=](Gradients<B>& d) {
+      B::for_rows(rows, detail::GruCombineAdjointRow<T>{H, d.in_place(x), d.in_place(u), h.value, d.of(next),
+                                                        d.to(h)});
+    });
     return {next};
   }
 };

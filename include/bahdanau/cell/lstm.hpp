@@ -26,7 +26,16 @@ struct LstmStep {
   }
 };
 
-/// From i, f, g, o, c, c', dh' and dc': the gradients of the four sums x, and of c.
+/// From i, f, g, o, c, do and dc': the gradients of the four sums x, and of c.
+template <class V>
+[[gnu::always_inline]] BAHDANAU_HOST_DEVICE inline Values<V, 5> lstm_gates_adjoint(V i, V f, V g, V o, V c,
+                                                                                   V d_o, V dc) {
+  // c' = f c + i g; i, f, o = σ(.), g = tanh(.)
+  return {{dc * g * i * (V(1) - i), dc * c * f * (V(1) - f), dc * i * pointwise::multiply_add(-g, g, V(1)),
+           d_o * o * (V(1) - o), dc * f}};
+}
+
+/// From i, f, g, o, c, c', dh' and dc': the same.
 struct LstmStepAdjoint {
   template <class V>
   BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V i, V f, V g, V o, V c, V c_next, V dh_next,
@@ -35,9 +44,31 @@ struct LstmStepAdjoint {
     const V t = pointwise::tanh(c_next);
     const V d_o = dh_next * t;
     const V dc = pointwise::multiply_add(dh_next * o, pointwise::multiply_add(-t, t, V(1)), dc_next);
-    // c' = f c + i g; i, f, o = σ(.), g = tanh(.)
-    return {{dc * g * i * (V(1) - i), dc * c * f * (V(1) - f), dc * i * pointwise::multiply_add(-g, g, V(1)),
-             d_o * o * (V(1) - o), dc * f}};
+    return lstm_gates_adjoint(i, f, g, o, c, d_o, dc);
+  }
+};
+
+struct LstmGatesAdjoint {
+  template <class V>
+  BAHDANAU_HOST_DEVICE Values<V, 5> operator()(V i, V f, V g, V o, V c, V d_o, V dc) const {
+    return lstm_gates_adjoint(i, f, g, o, c, d_o, dc);
+  }
+};
+
+/// o tanh v
+struct GatedTanh {
+  template <class V>
+  BAHDANAU_HOST_DEVICE V operator()(V o, V v) const {
+    return o * pointwise::tanh(v);
+  }
+};
+/// From o, v and dh: the gradients of o and v.
+struct GatedTanhAdjoint {
+  template <class V>
+  BAHDANAU_HOST_DEVICE Values<V, 2> operator()(V o, V v, V dh) const {
+    // h = o tanh v
+    const V t = pointwise::tanh(v);
+    return {{dh * t, dh * o * pointwise::multiply_add(-t, t, V(1))}};
   }
 };
 
@@ -81,6 +112,61 @@ struct LstmAdjointRow {
   }
 };
 
+// The same in two parts, for who changes c' before its tanh: first the gates and c', where u [rows, 4 ·
+// hidden] is an array of its own, in whose place the adjoint leaves u's gradients, which are those of x. The
+// step leaves i, f and g in x's place, and o in an array that the second part reads.
+template <class T>
+struct LstmGatesRow {
+  std::size_t hidden;
+  T* x;
+  const T *u, *c;
+  T *o, *c_next;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
+    const std::size_t H = hidden;
+    T* x_row = x + row * 4 * H;
+    const T *x_in = x_row, *u_row = u + row * 4 * H;
+    lanes.map(H, pointwise::LstmStep{}, Store<T>{x_row}, Store<T>{x_row + H}, Store<T>{x_row + 2 * H},
+              Store<T>{o + row * H}, Store<T>{c_next + row * H}, x_in, x_in + H, x_in + 2 * H, x_in + 3 * H,
+              u_row, u_row + H, u_row + 2 * H, u_row + 3 * H, c + row * H);
+  }
+};
+
+template <class T>
+struct LstmGatesAdjointRow {
+  std::size_t hidden;
+  T *x, *u;
+  const T *o, *c, *d_o, *dc_next;
+  T* dc;
+  template <class Lanes>
+  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t row) const {
+    const std::size_t H = hidden;
+    T *x_row = x + row * 4 * H, *u_row = u + row * 4 * H;
+    const T* gates = x_row;
+    lanes.map(H, pointwise::LstmGatesAdjoint{}, Store<T>{x_row}, Store<T>{x_row + H}, Store<T>{x_row + 2 * H},
+              Store<T>{x_row + 3 * H}, Add<T>{dc + row * H}, gates, gates + H, gates + 2 * H, o + row * H,
+              c + row * H, d_o + row * H, dc_next + row * H);
+    // x + u  =>  du = dx
+    for (std::size_t gate = 0; gate < 4; ++gate)
+      lanes.map(H, pointwise::Identity{}, Store<T>{u_row + gate * H}, gates + gate * H);
+  }
+};
+
+/// h' = o ⊙ tanh v, the state after h: o and v [rows, hidden].
+template <Backend B>
+Variable<B> gated_tanh(const Variable<B>& o, const Variable<B>& v, const Variable<B>& h) {
+  using T = typename B::Scalar;
+  require_same_tape("Lstm::combine", o, v);
+  require_shape("Lstm::combine", "a changed memory", o.shape, v.shape);
+  const Variable<B> next = o.tape->following(h);
+  map_elements<B>(o.size(), pointwise::GatedTanh{}, Store<T>{next.value}, input(o.value), input(v.value));
+  o.tape->record({"Lstm::combine", {o, v}, {next}, {o, v}}, [=](Gradients<B>& d) {
+    map_elements<B>(o.size(), pointwise::GatedTanhAdjoint{}, Add<T>{d.to(o)}, Add<T>{d.to(v)}, input(o.value),
+                    input(v.value), d.of(next));
+  });
+  return next;
+}
+
 }  // namespace detail
 
 /// i, f, o = σ(W_i. x + b_i. + W_h. h + b_h.), g = tanh(W_ig x + b_ig + W_hg h + b_hg),
@@ -122,6 +208,29 @@ struct Lstm {
     });
     tape.add_weight({W, b, h, x, 4 * H, H});
     return {h_next, c_next};
+  }
+
+  /// The gates alone, for who changes the products before they meet (`LayerNorm`): x, which stands for W_ih x
+  /// + b_ih, and u, for W_hh h + b_hh, both [rows, 4 · hidden] and given, to h' = o ⊙ tanh memory(c') and c'
+  /// [rows, hidden].
+  template <Backend B, class Memory>
+  static CellState<Lstm, B> combine(const Variable<B>& projected, const Variable<B>& recurrent,
+                                    const CellState<Lstm, B>& state, Memory memory) {
+    using T = typename B::Scalar;
+    Tape<B>& tape = *projected.tape;
+    const Variable<B> h = state[0], c = state[1];
+    const std::size_t rows = h.rows(), H = h.cols();
+    detail::require_shape("Lstm::combine", "an input product", {rows, 4 * H}, projected.shape);
+    detail::require_shape("Lstm::combine", "a recurrent product", {rows, 4 * H}, recurrent.shape);
+    detail::require_shape("Lstm::combine", "a memory c", h.shape, c.shape);
+    const Variable<B> x = tape.take(projected), u = tape.take(recurrent);
+    const Variable<B> o = tape.variable(h.shape), c_next = tape.following(c);
+    B::for_rows(rows, detail::LstmGatesRow<T>{H, x.value, u.value, c.value, o.value, c_next.value});
+    tape.record({"Lstm::combine", {x, u, c}, {o, c_next}, {c, o}}, [=](Gradients<B>& d) {
+      B::for_rows(rows, detail::LstmGatesAdjointRow<T>{H, d.in_place(x), d.in_place(u), o.value, c.value,
+                                                       d.of(o), d.of(c_next), d.to(c)});
+    });
+    return {detail::gated_tanh(o, memory(c_next), h), c_next};
   }
 };
 

@@ -99,6 +99,11 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
                {"readout", "a string", [&] { d.readout = in.string(); }, false},
                {"bridge", "a string", [&] { d.config.bridge = bridge_from_name(in.string()); }, false},
                {"tied", "true or false", [&] { d.config.tied = in.boolean(); }, false},
+               {"residual", "true or false", [&] { d.config.residual = in.boolean(); }, false},
+               {"dropout_masks", "a string",
+                [&] { d.config.dropout_masks = dropout_masks_from_name(in.string()); }, false},
+               {"embedding_dropout", "a number",
+                [&] { d.config.embedding_dropout = static_cast<float>(in.number()); }, false},
                {"final_state", "a string", [&] { d.config.final_state = final_state_from_name(in.string()); },
                 false}});
     in.finish();
@@ -129,6 +134,10 @@ inline void ModelDescription::write(SafetensorsWriter& file) const {
   if (readout != usual_readout) sizes.add("readout", readout);
   if (config.bridge != Bridge::both) sizes.add("bridge", name(config.bridge));
   if (config.tied) sizes.add("tied", config.tied);
+  if (config.residual) sizes.add("residual", config.residual);
+  if (config.dropout_masks != DropoutMasks::per_position)
+    sizes.add("dropout_masks", name(config.dropout_masks));
+  if (config.embedding_dropout != 0) sizes.add("embedding_dropout", config.embedding_dropout);
   text.add("tokens", name(vocabularies.text.tokens));
   text.add("lowercase", vocabularies.text.lowercase);
   if (vocabularies.text.max_length != 0) text.add("max_length", vocabularies.text.max_length);

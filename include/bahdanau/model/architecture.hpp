@@ -15,6 +15,7 @@
 #include <bahdanau/model/decoder_network.hpp>
 #include <bahdanau/model/decoder_state.hpp>
 #include <bahdanau/model/encoder.hpp>
+#include <bahdanau/model/sampled_inputs.hpp>
 #include <bahdanau/model/settings.hpp>
 #include <bahdanau/nn/objective.hpp>
 #include <bahdanau/nn/parameter.hpp>
@@ -65,14 +66,20 @@ class Architecture {
     Encoding<Cell, Backend> encoding;
     detail::DecoderPass<DecoderNetwork, Backend> pass;
     std::vector<Index> labels;
+    InputSampling<Backend> sampling;  // what training asks for; see point 5 of TrainableModel
+    detail::SampledInputs<DecoderNetwork, Backend> sampled;
   };
   double dropout() const { return static_cast<double>(config_.dropout); }
+  DropoutPlan dropout_plan(random::Key key) const {
+    return {dropout(), key, static_cast<double>(config_.embedding_dropout), config_.dropout_masks};
+  }
   /// The rows of a batch. Throws for one whose rows, lengths or tokens do not fit.
   std::size_t check(const Batch& batch) const {
     batch.check(vocabularies_.source.size(), vocabularies_.target.size());
     return batch.source.rows();
   }
-  /// Teacher forcing: each target token from the source and the tokens before it.
+  /// Teacher forcing: each target token from the source and the tokens before it, or, where
+  /// `scratch.sampling` says so, those that were sampled in their place.
   Objective<Backend> objective(Tape<Backend>& tape, const Batch& batch, RowRange rows,
                                const DropoutPlan& plan, Scratch& scratch) const {
     const auto source = SequenceRows::of(batch.source, rows.first, rows.count);
@@ -82,10 +89,14 @@ class Architecture {
     std::vector<Index>& labels = scratch.labels;  // no bindings: clang++ 14 does not capture them
     run_encoder("loss", tape, source, plan, encoding);
     const Memory<Backend> memory = decoder_.remember(encoding.outputs, encoding.summed());
-    decoder_.begin(tape,
-                   detail::DecoderSource<Cell, Backend>{encoding.begin, encoding.length, encoding.last,
-                                                        encoding.packing.rank()},
-                   target, DecoderNetwork::Inputs::shifted, plan, pass);
+    const detail::DecoderSource<Cell, Backend> first{encoding.begin, encoding.length, encoding.last,
+                                                     encoding.packing.rank()};
+    if (scratch.sampling.tape != nullptr)
+      decoder_.begin(tape, first,
+                     scratch.sampled.choose(scratch.sampling, decoder_, first, memory, target, plan, pass),
+                     DecoderNetwork::Inputs::as_given, plan, pass);
+    else
+      decoder_.begin(tape, first, target, DecoderNetwork::Inputs::shifted, plan, pass);
     decoder_.run(tape, memory, plan, pass);
     labels.resize(pass.packing.tokens());
     pass.packing.for_tokens(

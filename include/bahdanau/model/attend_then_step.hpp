@@ -24,8 +24,7 @@ struct AttendThenStep {
       const Variable<B> context = step.attend(state.top());
       const Variable<B> before = state.top();
       this->cells_.add_input(known, context);
-      this->cells_.step(step, known, state);
-      return {state.top(), context, before};
+      return {this->cells_.step(step, known, state), context, before};
     }
   };
 };

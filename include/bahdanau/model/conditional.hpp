@@ -39,8 +39,7 @@ struct Conditional {
       const Variable<B> product =
           linear(context, second_.weight_ih, second_.bias_ih, detail::input_product<C>());
       first = detail::step_cell<C, B>(second_, product, first);
-      this->cells_.step_above(step, state);
-      return {state.top(), context, {}};
+      return {this->cells_.step_above(step, state), context, {}};
     }
 
    private:

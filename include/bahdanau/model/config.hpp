@@ -37,6 +37,20 @@ inline Bridge bridge_from_name(std::string_view text) {
   fail("bridge", "\"both\", \"backward\" or \"mean\"", detail::quote(text));
 }
 
+/// How often dropout draws a mask: anew for each position of a sentence, or, after Gal and Ghahramani (2016),
+/// one for all positions of a sentence.
+enum class DropoutMasks { per_position, per_sequence };
+
+inline std::string_view name(DropoutMasks masks) {
+  return masks == DropoutMasks::per_position ? "per_position" : "per_sequence";
+}
+
+inline DropoutMasks dropout_masks_from_name(std::string_view text) {
+  for (const DropoutMasks masks : {DropoutMasks::per_position, DropoutMasks::per_sequence})
+    if (text == name(masks)) return masks;
+  fail("dropout_masks", "\"per_position\" or \"per_sequence\"", detail::quote(text));
+}
+
 namespace detail {
 
 /// Throws where the rule steps over `<pad>` up to a `max_length`, and there is none.
@@ -57,12 +71,15 @@ struct Config {
   FinalState final_state = FinalState::valid;
   Bridge bridge = Bridge::both;  // for encoders of two directions
   bool tied = false;             // whether the output layer's weight is the target embedding
+  bool residual = false;         // whether layers from the second on add their input to their output
+  DropoutMasks dropout_masks = DropoutMasks::per_position;  // of all but attention weights
+  float embedding_dropout = 0;  // on the embedded tokens of source and target, while training
 
   static constexpr std::size_t largest = std::size_t{1} << 24U;  // of each size
 
   bool operator==(const Config&) const = default;
 
-  /// Throws where a size is 0 or the dropout is no probability below 1.
+  /// Throws where a size is 0 or a dropout is no probability below 1.
   void check() const {
     const auto positive = [](std::string_view what, std::size_t value) {
       if (value == 0) fail("Config." + std::string(what), "at least 1", "0");
@@ -72,8 +89,12 @@ struct Config {
     positive("embed", embed);
     positive("hidden", hidden);
     positive("layers", layers);
-    if (!(dropout >= 0 && dropout < 1))
-      fail("Config.dropout", "a probability from 0 up to, not including, 1", detail::number_text(dropout));
+    const auto probability = [](std::string_view what, float value) {
+      if (!(value >= 0 && value < 1))
+        fail(what, "a probability from 0 up to, not including, 1", detail::number_text(value));
+    };
+    probability("Config.dropout", dropout);
+    probability("Config.embedding_dropout", embedding_dropout);
   }
 };
 

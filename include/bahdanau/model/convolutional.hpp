@@ -45,7 +45,7 @@ class ConvolutionalEncoder {
   /// Runs over the sentences and fills `out`: keys and values [tokens, hidden], and first states.
   template <Backend B>
   void run(Tape<B>& tape, const EncoderInput& input, Encoding<C, B>& out) const {
-    lay_out(input.sentences, out);
+    lay_out(input, out);
     const std::size_t tokens = out.ids.size();
     const Index *ids = tape.stage(out.ids), *places = tape.stage(out.positions);
     const SequenceBounds sentences{tape.stage(out.rows), tape.stage(out.ends)};
@@ -53,9 +53,10 @@ class ConvolutionalEncoder {
     bridge_.stage_spans(tape, out);
     tape.send();
     // x = P (word + position) + b [tokens, hidden]
+    const Variable<B> placed =
+        gather_rows(tape[embedding_], ids, tokens) + gather_rows(tape[position_], places, tokens);
     const Variable<B> x =
-        linear(gather_rows(tape[embedding_], ids, tokens) + gather_rows(tape[position_], places, tokens),
-               project_.weight, project_.bias);
+        linear(dropout(placed, input.dropout.source_embedding(), names), project_.weight, project_.bias);
     // One stack's masks follow the other's.
     const auto convolve = [&](const Stack& stack, std::size_t first_mask) {
       Variable<B> y = x;
@@ -88,7 +89,8 @@ class ConvolutionalEncoder {
   /// Token t of a sentence is row `begin + t`; `rows` and `ends` are where each row's sentence begins and
   /// ends.
   template <Backend B>
-  static void lay_out(const SequenceRows& sentences, Encoding<C, B>& out) {
+  static void lay_out(const EncoderInput& input, Encoding<C, B>& out) {
+    const SequenceRows& sentences = input.sentences;
     out.packing.assign({sentences.lengths, sentences.count});
     for (auto* list : {&out.begin, &out.length, &out.ids, &out.positions, &out.rows, &out.ends, &out.names})
       list->clear();
@@ -101,7 +103,9 @@ class ConvolutionalEncoder {
         out.positions.push_back(static_cast<Index>(std::min(t, positions - 1)));
         out.rows.push_back(static_cast<Index>(begin));
         out.ends.push_back(static_cast<Index>(begin + length));
-        out.names.push_back(static_cast<Index>((sentences.first + b) * sentences.stride + t));
+        const std::size_t number = sentences.first + b;
+        out.names.push_back(
+            static_cast<Index>(input.dropout.per_sequence() ? number : number * sentences.stride + t));
       }
     }
   }

@@ -25,7 +25,19 @@ namespace bahdanau {
 /// How wide the things are that a decoder works with.
 struct DecoderSizes {
   std::size_t embed, hidden, layers;
-  std::size_t context;  // of attention; 0 where there is none
+  std::size_t context;    // of attention; 0 where there is none
+  bool residual = false;  // see Config
+};
+
+/// Which rows are which, for dropout (on the tape; null: there is none): their positions, which name the
+/// masks of attention weights, and what names all others, the same or the sentences alone.
+struct DropoutNames {
+  const Index *positions = nullptr, *units = nullptr;
+
+  /// Those of the rows from `first` on.
+  DropoutNames from(std::size_t first) const {
+    return {positions ? positions + first : nullptr, units ? units + first : nullptr};
+  }
 };
 
 /// The previous tokens of some rows, as a decoder reads them.
@@ -33,17 +45,25 @@ template <Backend B>
 class TokenInput {
  public:
   TokenInput() = default;
-  /// `ids` are on the tape. `again` are the same tokens where they are likely to come again, as in a search.
+  /// `ids` are on the tape. `again` are the same tokens where they are likely to come again, as in a search;
+  /// dropout and `names`, of the rows, are for training.
   TokenInput(Tape<B>& tape, const Parameter& embedding, const Index* ids, std::size_t count,
-             std::span<const Token> again = {})
-      : tape_(&tape), embedding_(embedding), ids_(ids), count_(count), again_(again) {}
+             std::span<const Token> again = {}, const DropoutMask& mask = {}, const Index* names = nullptr)
+      : tape_(&tape),
+        embedding_(embedding),
+        ids_(ids),
+        count_(count),
+        again_(again),
+        mask_(mask),
+        names_(names) {}
 
   Tape<B>& tape() const { return *tape_; }
   std::size_t rows() const { return count_; }
 
-  /// y, their embeddings [rows, embed].
+  /// y, their embeddings [rows, embed]; with dropout, while training.
   const Variable<B>& embedding() const {
-    if (gathered_.tape == nullptr) gathered_ = gather_rows((*tape_)[embedding_], ids_, count_);
+    if (gathered_.tape == nullptr)
+      gathered_ = dropout(gather_rows((*tape_)[embedding_], ids_, count_), mask_, names_);
     return gathered_;
   }
 
@@ -74,6 +94,8 @@ class TokenInput {
   const Index* ids_ = nullptr;
   std::size_t count_ = 0;
   std::span<const Token> again_;
+  DropoutMask mask_;
+  const Index* names_ = nullptr;
   mutable Variable<B> gathered_;
 };
 
@@ -91,7 +113,7 @@ class DecoderStep {
   template <class State>
   DecoderStep(const typename S::Weights& weights, std::size_t context, const Memory<B>& memory,
               const SpanView<B>& spans, State& state, detail::ScoreState<S, B>& score,
-              const DropoutPlan& plan = {}, const Index* names = nullptr, const Continued& continued = {})
+              const DropoutPlan& plan = {}, const DropoutNames& names = {}, const Continued& continued = {})
       : weights_(&weights),
         context_(context),
         memory_(&memory),
@@ -116,7 +138,8 @@ class DecoderStep {
                   "`attends` out, and name a score");
     if (attention_.tape != nullptr) fail("DecoderStep::attend", "one call per step", "another one");
     const Attended<B> attended = detail::attend<S, B>(
-        *weights_, {query, *memory_, *spans_, plan_.active() ? plan_.attention() : DropoutMask{}, names_},
+        *weights_,
+        {query, *memory_, *spans_, plan_.active() ? plan_.attention() : DropoutMask{}, names_.positions},
         *score_);
     const auto require = [&](const char* what, const Variable<B>& v, const Shape& shape) {
       if (v.tape != nullptr && v.shape == shape) return;
@@ -136,7 +159,7 @@ class DecoderStep {
 
   /// x [rows, any], as it enters layer `layer` of a stack: with dropout, while training.
   Variable<B> dropout(const Variable<B>& x, std::size_t layer) const {
-    return bahdanau::dropout(x, plan_.decoder(layer), names_);
+    return bahdanau::dropout(x, plan_.decoder(layer), names_.units);
   }
 
   /// The weights [pairs] of the last `attend`; its tape is null where there was none.
@@ -151,7 +174,7 @@ class DecoderStep {
   const SpanView<B>* spans_;
   detail::ScoreState<S, B>* score_;
   DropoutPlan plan_;
-  const Index* names_;
+  DropoutNames names_;
   Continued continued_;
   void* state_;
   void (*share_state_)(void*, const Continued&);
@@ -165,8 +188,8 @@ class PackedSteps {
  public:
   /// For models: `sentence` says for each row of all steps which row of the first step it goes on from.
   PackedSteps(const Packing& packing, const PackingLists& lists, const Index* sentence,
-              const DropoutPlan& plan = {}, const Index* names = nullptr)
-      : packing_(&packing), lists_(lists), sentence_(sentence), plan_(plan), names_(names) {}
+              const DropoutPlan& plan = {}, const DropoutNames& names = {})
+      : packing_(&packing), lists_(lists), sentence_(sentence), plan_(plan), names_(names.units) {}
 
   const Packing& packing() const { return *packing_; }
   const PackingLists& lists() const { return lists_; }

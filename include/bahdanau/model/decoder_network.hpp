@@ -40,12 +40,12 @@ struct DecoderPass {
   std::vector<Variable<B>> ended_rows, ended_pairs;
   Spans<B> spans;
 
-  TokenInput<B> read;                  // what the decoder reads: one row a token
-  const Index* token_names = nullptr;  // for dropout
-  const Index* sentence = nullptr;     // of each token, as a row of the first step, for who runs all at once
+  TokenInput<B> read;  // what the decoder reads: one row a token
+  DropoutNames token_names;
+  const Index* sentence = nullptr;  // of each token, as a row of the first step, for who runs all at once
   PackingLists lists;
 
-  std::vector<Index> ids, names, rows, begin, length, packing_lists, sentences;  // scratch
+  std::vector<Index> ids, names, sequences, rows, begin, length, packing_lists, sentences;  // scratch
   std::vector<CellState<typename Network::Cell, B>> first;
   typename Network::template State<B> state;
   std::vector<std::size_t> pairs;                      // of each step
@@ -104,8 +104,9 @@ class DecoderNetwork {
   };
   template <Backend B>
   Stepped<B> step(const Memory<B>& memory, const SpanView<B>& spans, const TokenInput<B>& tokens,
-                  State<B>& state, const typename DecoderStep<S, B>::Continued& continued = {}) const {
-    DecoderStep<S, B> step(attention_, context_, memory, spans, state.decoder, state.score, {}, nullptr,
+                  State<B>& state, const typename DecoderStep<S, B>::Continued& continued = {},
+                  const DropoutPlan& plan = {}, const DropoutNames& names = {}) const {
+    DecoderStep<S, B> step(attention_, context_, memory, spans, state.decoder, state.score, plan, names,
                            continued);
     const StepOutput<B> out = network_.step(step, network_.known(tokens), state.decoder);
     require_rows(out, step.attention(), state, tokens.rows());
@@ -119,6 +120,12 @@ class DecoderNetwork {
   TokenInput<B> tokens(Tape<B>& tape, const Index* ids, std::size_t count,
                        std::span<const Token> again = {}) const {
     return {tape, embedding_, ids, count, again};
+  }
+  /// The same with dropout.
+  template <Backend B>
+  TokenInput<B> tokens(Tape<B>& tape, const Index* ids, std::size_t count, const DropoutPlan& plan,
+                       const DropoutNames& names) const {
+    return {tape, embedding_, ids, count, {}, plan.target_embedding(), names.units};
   }
 
   /// logits = dense(features): [rows, width] to [rows, vocabulary].
@@ -153,8 +160,12 @@ class DecoderNetwork {
                                                  : target.at(sentence, t - 1);
       pass.names[row] = static_cast<Index>((target.first + sentence) * target.stride + t);
     });
-    pass.token_names = plan.active() ? tape.stage(pass.names) : nullptr;
-    pass.read = tokens(tape, tape.stage(pass.ids), packing.tokens());
+    pass.token_names = {};
+    if (plan.active()) {
+      const Index* positions = tape.stage(pass.names);
+      pass.token_names = {positions, plan.per_sequence() ? stage_sequences(tape, target, pass) : positions};
+    }
+    pass.read = tokens(tape, tape.stage(pass.ids), packing.tokens(), plan, pass.token_names);
     pass.lists = PackingLists::stage(tape, packing, pass.packing_lists);
     if constexpr (runs_at_once<B>) {
       pass.sentences.clear();
@@ -199,7 +210,6 @@ class DecoderNetwork {
   void run_steps(Tape<B>& tape, const Memory<B>& memory, const DropoutPlan& plan,
                  DecoderPass<DecoderNetwork, B>& pass) const {
     const Packing& packing = pass.packing;
-    const Index* names = pass.token_names;
     State<B>& state = pass.state;
     const Variable<B> known = network_.known(pass.read);
     for (auto* list : {&pass.weights, &pass.heads, &pass.outputs, &pass.contexts, &pass.before})
@@ -218,7 +228,7 @@ class DecoderNetwork {
       state.each_pair([&](Variable<B>& v) { v = first_pairs(v, pass.pairs[t]); });
       const SpanView<B> spans = attends ? pass.spans.prefix(running) : SpanView<B>{};
       DecoderStep<S, B> step(attention_, context_, memory, spans, state.decoder, state.score, plan,
-                             names ? names + first : nullptr);
+                             pass.token_names.from(first));
       StepOutput<B> out = network_.step(step, known.row_range(first, running), state.decoder);
       require_rows(out, step.attention(), state, running);
       std::size_t k = 0;
@@ -267,7 +277,7 @@ class DecoderNetwork {
       : context_(attended_width(widths)),
         attention_(S::declare(scope.in("attention."), widths)),
         embedding_(scope.add("embedding.weight", {vocabulary, config.embed}, Initializer::standard_normal())),
-        network_(scope, DecoderSizes{config.embed, config.hidden, config.layers, context_}) {
+        network_(scope, DecoderSizes{config.embed, config.hidden, config.layers, context_, config.residual}) {
     const ReadoutSizes sizes{network_.output_width(), given_width(), config.embed, config.hidden};
     const std::size_t width = R::width(sizes);
     readout_ = R::declare(scope, sizes);
@@ -327,6 +337,17 @@ class DecoderNetwork {
     state.decoder.each([&](Variable<B>& v) {
       require_output(v, rows, "arrays of its state", "State::each calls f for each of them");
     });
+  }
+
+  /// The sentence of each row, for masks that all of its rows have.
+  template <Backend B>
+  static const Index* stage_sequences(Tape<B>& tape, const SequenceRows& target,
+                                      DecoderPass<DecoderNetwork, B>& pass) {
+    pass.sequences.resize(pass.packing.tokens());
+    pass.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t) {
+      pass.sequences[row] = static_cast<Index>(target.first + sentence);
+    });
+    return tape.stage(pass.sequences);
   }
 
   /// Brings spans and first states into the order of the rows: longest target first. Sends what was staged.

@@ -48,8 +48,7 @@ struct FixedContext {
     template <class S, Backend B>
     StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
       add_in_place(known, state.product);
-      this->cells_.step(step, known, state.cells);
-      return {state.cells.top(), state.context, {}};
+      return {this->cells_.step(step, known, state.cells), state.context, {}};
     }
 
     template <Backend B>

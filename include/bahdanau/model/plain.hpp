@@ -21,8 +21,7 @@ struct Plain {
 
     template <class S, Backend B>
     StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, StackedState<C, B>& state) const {
-      this->cells_.step(step, known, state);
-      return {state.top(), {}, {}};
+      return {this->cells_.step(step, known, state), {}, {}};
     }
 
     template <Backend B>

@@ -20,7 +20,7 @@ template <class C, std::size_t Directions>
 class RecurrentEncoder {
  public:
   RecurrentEncoder(Scope root, std::size_t vocabulary, const Config& config)
-      : hidden_(config.hidden), bridge_rule_(config.bridge) {
+      : hidden_(config.hidden), residual_(config.residual), bridge_rule_(config.bridge) {
     Scope scope = root.in("encoder.");
     embedding_ = scope.add("embedding.weight", {vocabulary, config.embed}, Initializer::standard_normal());
     for (std::size_t l = 0; l < config.layers; ++l) {
@@ -53,9 +53,11 @@ class RecurrentEncoder {
       if (bridge_rule_ == Bridge::mean) bridge_.stage_spans(tape, out);
     tape.send();
     const std::size_t tokens = out.packing.tokens(), layers = layers_.size() / Directions;
-    Variable<B> x = gather_rows(tape[embedding_], ids, tokens);
+    Variable<B> x =
+        dropout(gather_rows(tape[embedding_], ids, tokens), input.dropout.source_embedding(), names);
     out.last.clear();
     for (std::size_t l = 0; l < layers; ++l) {
+      const Variable<B> below = x;
       if (l > 0) x = dropout(x, input.dropout.encoder(l), names);
       const auto forward = run_layer<C, B>(layers_[l * Directions], hidden_, x, out.packing, lists);
       if constexpr (Directions == 1) {
@@ -73,6 +75,8 @@ class RecurrentEncoder {
         if (bridge_rule_ == Bridge::backward)
           out.last.push_back(bridge_.template cross<B>(l, [&](std::size_t p) { return backward.last[p]; }));
       }
+      if (residual_ && l > 0 && (keys || l + 1 < layers))
+        x = x + below;  // what came in before dropout: that way stays open
     }
     if (keys) out.outputs = gather_rows(x, rows, out.rows.size());
     if constexpr (Directions == 2)
@@ -101,11 +105,13 @@ class RecurrentEncoder {
     out.ids.resize(packing.tokens());
     out.names.resize(packing.tokens());
     if constexpr (Directions == 2) packing.reversal(out.reversal);
-    // Positions run beyond a row's width under `FinalState::padded`; each still has a name of its own.
+    // Positions run beyond a row's width under `FinalState::padded`; each still has a name of its own, unless
+    // all of a sentence have one.
     const std::size_t stride = padded ? std::max(sentences.stride, input.max_length) : sentences.stride;
     packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t t) {
       out.ids[row] = t < sentences.length(sentence) ? sentences.at(sentence, t) : reserved::pad;
-      out.names[row] = static_cast<Index>((sentences.first + sentence) * stride + t);
+      const std::size_t number = sentences.first + sentence;
+      out.names[row] = static_cast<Index>(input.dropout.per_sequence() ? number : number * stride + t);
     });
     // outputs: sentence after sentence, valid tokens only
     out.begin.clear();
@@ -118,6 +124,7 @@ class RecurrentEncoder {
   }
 
   std::size_t hidden_;
+  bool residual_;
   Bridge bridge_rule_;
   Parameter embedding_;
   std::vector<typename C::Weights> layers_;  // layer by layer, forward before backward

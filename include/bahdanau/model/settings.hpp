@@ -51,6 +51,9 @@ inline std::map<std::string, std::string> model_settings(const PolicyNames& poli
   add("readout", policies.readout, LinearReadout::name);
   add("bridge", name(config.bridge), name(Bridge::both));
   add("tied", config.tied ? "true" : "false", "false");
+  add("residual", config.residual ? "true" : "false", "false");
+  add("dropout_masks", name(config.dropout_masks), name(DropoutMasks::per_position));
+  add("embedding_dropout", number_text(config.embedding_dropout), "0");
   return out;
 }
 

@@ -28,13 +28,14 @@ struct StackedState {
   }
 };
 
-/// Cells on top of one another, the first of which reads `inputs` numbers and the others the hidden state
-/// below.
+/// Cells on top of one another, the first of which reads `inputs` numbers and the others the output below:
+/// its hidden state h, or with residual connections (Wu et al., 2016) from the second layer on h plus what
+/// the layer has read, before dropout.
 template <class C>
 class StackedCells {
  public:
   StackedCells(Scope scope, std::size_t inputs, const DecoderSizes& sizes)
-      : inputs_(inputs), embed_(sizes.embed) {
+      : inputs_(inputs), embed_(sizes.embed), residual_(sizes.residual) {
     for (std::size_t l = 0; l < sizes.layers; ++l)
       layers_.push_back(C::declare(scope.in("rnn.", "_l" + std::string(detail::text(l))),
                                    l == 0 ? inputs : sizes.hidden, sizes.hidden));
@@ -64,27 +65,31 @@ class StackedCells {
     add_linear(known, x, layers_[0].weight_ih);
   }
 
-  /// One step of all layers; `projected` is the first one's input product, and is used up.
+  /// One step of all layers, and the output of the top one [rows, hidden]: its h, which `state` has too,
+  /// unless there are residual connections. `projected` is the first one's input product, and is used up.
   template <class S, Backend B>
-  void step(const DecoderStep<S, B>& step, const Variable<B>& projected, StackedState<C, B>& state) const {
+  Variable<B> step(const DecoderStep<S, B>& step, const Variable<B>& projected,
+                   StackedState<C, B>& state) const {
     step_first<B>(projected, state);
-    step_above<S, B>(step, state);
+    return step_above<S, B>(step, state);
   }
   /// The same in two parts, for who has something to do between them: the first layer,
   template <Backend B>
   void step_first(const Variable<B>& projected, StackedState<C, B>& state) const {
     state.layers[0] = detail::step_cell<C, B>(layers_[0], projected, state.layers[0]);
   }
-  /// and those above it.
+  /// and those above it, with the output.
   template <class S, Backend B>
-  void step_above(const DecoderStep<S, B>& step, StackedState<C, B>& state) const {
+  Variable<B> step_above(const DecoderStep<S, B>& step, StackedState<C, B>& state) const {
     auto& layers = state.layers;
+    Variable<B> output = hidden(layers[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {
-      const Variable<B> below = step.dropout(hidden(layers[l - 1]), l);
-      const Variable<B> product =
-          linear(below, layers_[l].weight_ih, layers_[l].bias_ih, detail::input_product<C>());
+      const Variable<B> product = linear(step.dropout(output, l), layers_[l].weight_ih, layers_[l].bias_ih,
+                                         detail::input_product<C>());
       layers[l] = detail::step_cell<C, B>(layers_[l], product, layers[l]);
+      output = residual_ ? hidden(layers[l]) + output : hidden(layers[l]);
     }
+    return output;
   }
 
   /// All steps, layer by layer, so that the input products of each layer are one: the top layer's outputs
@@ -101,7 +106,7 @@ class StackedCells {
       const auto carried = [&](Loop<B>& loop, std::size_t p) { return loop.carry(state.layers[l][p]); };
       const LayerResult<C, B> layer =
           detail::run_cells<C, B>(layers_[l], product, carried, steps.packing(), steps.lists(), wants_last);
-      outputs = layer.outputs;
+      outputs = residual_ && l > 0 ? layer.outputs + outputs : layer.outputs;
       if (wants_last) state.layers[l] = layer.last;
     }
     return outputs;
@@ -109,6 +114,7 @@ class StackedCells {
 
  private:
   std::size_t inputs_, embed_;  // widths of the first layer's input, and of what ends it
+  bool residual_;
   std::vector<typename C::Weights> layers_;
 };
 

@@ -48,9 +48,9 @@ struct StepThenAttend {
 
     template <class S, Backend B>
     StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, StackedState<C, B>& state) const {
-      this->cells_.step(step, known, state);
-      const Variable<B> context = step.attend(state.top());
-      return {combine_(context, state.top()), context, {}};
+      const Variable<B> top = this->cells_.step(step, known, state);
+      const Variable<B> context = step.attend(top);
+      return {combine_(context, top), context, {}};
     }
 
    private:
@@ -90,8 +90,7 @@ struct InputFeeding {
     template <class S, Backend B>
     StepOutput<B> step(DecoderStep<S, B>& step, const Variable<B>& known, State<B>& state) const {
       this->cells_.add_input(known, state.fed);
-      this->cells_.step(step, known, state.cells);
-      const Variable<B>& top = state.cells.top();
+      const Variable<B> top = this->cells_.step(step, known, state.cells);
       const Variable<B> context = step.attend(top);
       state.fed = combine_(context, top);
       return {state.fed, context, {}};

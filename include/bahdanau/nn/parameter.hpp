@@ -19,8 +19,8 @@ namespace bahdanau {
 
 /// How a parameter's first values are drawn.
 struct Initializer {
-  enum class Kind { zero, uniform, normal, orthogonal } kind = Kind::zero;
-  double scale = 0;  // the bound of the uniform, the deviation of the normal distribution, a factor
+  enum class Kind { zero, uniform, normal, orthogonal, constant } kind = Kind::zero;
+  double scale = 0;  // the bound of the uniform, the deviation of the normal distribution, a factor, a value
 
   /// U(±√(6 / (fan_in + fan_out))) for a matrix [fan_out, fan_in], however many gates are stacked in it.
   static Initializer xavier_uniform(std::size_t fan_out, std::size_t fan_in) {
@@ -32,6 +32,7 @@ struct Initializer {
   }
   static Initializer standard_normal() { return {Kind::normal, 1.0}; }
   static Initializer zeros() { return {}; }
+  static Initializer constant(double value) { return {Kind::constant, value}; }
   static Initializer normal(double deviation) { return {Kind::normal, deviation}; }
   static Initializer uniform(double bound) { return {Kind::uniform, bound}; }
   /// Each square block of a matrix, one per gate, is a rotation or reflection drawn without preference.
@@ -40,6 +41,7 @@ struct Initializer {
   /// Element i. An orthogonal matrix begins as a normal one: see nn/orthogonal.hpp.
   double draw(random::Key key, std::size_t i) const {
     if (kind == Kind::zero) return 0;
+    if (kind == Kind::constant) return scale;
     return scale * (kind == Kind::uniform ? 2.0 * key.uniform(i) - 1.0 : key.normal(i));
   }
 };

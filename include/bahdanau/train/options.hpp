@@ -9,6 +9,7 @@
 #include <functional>
 
 #include <bahdanau/core/thread_pool.hpp>
+#include <bahdanau/model/scheduled_sampling.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
@@ -39,7 +40,8 @@ struct TrainerOptions {
   // Once it is true, `fit` finishes its batch, writes the checkpoint and returns: for a signal handler, which
   // may set it, as it is lock-free. It must outlive `fit`.
   const std::atomic<bool>* interrupt = nullptr;
-  bool trim_memory = false;  // see StepOptions
+  bool trim_memory = false;                // see StepOptions
+  ScheduledSampling scheduled_sampling{};  // see StepOptions
 };
 
 }  // namespace bahdanau

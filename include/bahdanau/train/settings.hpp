@@ -39,6 +39,8 @@ std::map<std::string, std::string> training_settings(const Model& model, const O
       {"validation", validation ? described(*validation) : "none"}};
   if constexpr (requires { model.settings(); }) result.merge(model.settings());
   if constexpr (requires { model.dropout(); }) result.emplace("dropout", number(model.dropout()));
+  // Absent without, as in checkpoints of earlier versions.
+  if (o.scheduled_sampling.active()) result.emplace("scheduled_sampling", text(o.scheduled_sampling));
   // Without a validation set it decides nothing.
   if (validation) result.emplace("min_delta", number(o.min_delta));
   for (const auto& [key, value] : settings_of(optimizer)) result.emplace("optimizer." + key, number(value));

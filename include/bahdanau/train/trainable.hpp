@@ -8,6 +8,7 @@
 #include <span>
 
 #include <bahdanau/model/dropout_plan.hpp>
+#include <bahdanau/model/input_sampling.hpp>
 #include <bahdanau/nn/objective.hpp>
 #include <bahdanau/nn/weights.hpp>
 #include <bahdanau/train/optimizer.hpp>
@@ -38,6 +39,12 @@ Objective<typename M::Backend> objective_of(const M& model, Tape<typename M::Bac
     return model.objective(tape, batch, rows, plan);
 }
 
+/// Point 5 of the contract below.
+template <class M>
+concept SamplesInputs = requires(typename ScratchOf<M>::Type& scratch) {
+  { scratch.sampling } -> std::same_as<InputSampling<typename M::Backend>&>;
+};
+
 }  // namespace detail
 
 /// A model that `Training` can train. Models: `EncoderDecoder`; examples/07_language_model and
@@ -50,8 +57,10 @@ Objective<typename M::Backend> objective_of(const M& model, Tape<typename M::Bac
 ///    weights, and returns the objective to minimise. It may be called for any number of rows and from
 ///    several threads at once; what it computes for a row must not depend on the others.
 /// 4. It may have `Scratch`, lists that `objective` reuses, which it then gets as a fifth argument;
-///    `dropout()`, the rate with which the plan of point 3 is made; and `settings()`, a map of names and
-///    texts that a checkpoint must agree with.
+///    `dropout()`, the rate with which the plan of point 3 is made, or `dropout_plan(key)`, the plan itself;
+///    and `settings()`, a map of names and texts that a checkpoint must agree with.
+/// 5. A `Scratch` with an `InputSampling<Backend> sampling` says that it can be trained with scheduled
+///    sampling: while `sampling.tape` is not null, `objective` samples what the model reads.
 template <class M>
 concept TrainableModel = Backend<typename M::Backend> &&
     requires(M& model, const M& read, Tape<typename M::Backend>& tape, const typename M::Batch& batch,

@@ -62,7 +62,8 @@ class Trainer<Model, Optimizer> {
                    .seed = options_.seed,
                    .label_smoothing = options_.label_smoothing,
                    .trim_memory = options_.trim_memory,
-                   .pool = options_.pool}),
+                   .pool = options_.pool,
+                   .scheduled_sampling = options_.scheduled_sampling}),
         good_(model.parameters()),
         best_(model.parameters()) {
     if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");

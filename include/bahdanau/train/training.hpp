@@ -35,12 +35,14 @@ struct StepOptions {
   // have made the arrays move. For programs in which training is all there is: it holds up the whole process.
   bool trim_memory = false;
   bool checked = false;  // finds operations that break the tape's rules (docs/operations.md): slow, for tests
-  ThreadPool* pool = nullptr;  // whose threads; null: the process's
+  ThreadPool* pool = nullptr;              // whose threads; null: the process's
+  ScheduledSampling scheduled_sampling{};  // for models that can sample what they read: encoder-decoders
 
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
     if (!(clip >= 0)) fail("clip", "a bound of at least 0", detail::number_text(clip));
     detail::require_fraction("label_smoothing", label_smoothing);
+    scheduled_sampling.check();
   }
 };
 
@@ -94,6 +96,9 @@ class Training<Model, Optimizer> {
         output_loss_(&workspace_),
         sizes_(detail::sizes_of(std::as_const(model))) {
     options_.check();
+    if (options_.scheduled_sampling.active() && !detail::SamplesInputs<Model>)
+      fail("scheduled_sampling", "a model that can sample what it reads, as EncoderDecoder can",
+           "another one", "leave StepOptions::scheduled_sampling as it is");
     if constexpr (requires { optimizer_.check(); }) optimizer_.check();
   }
 
@@ -104,14 +109,10 @@ class Training<Model, Optimizer> {
   Loss loss(const Batch& batch) {
     ready_ = has_gradients_ = false;
     require_same_sizes("loss");
-    double rate = 0;
-    if constexpr (requires { model_->dropout(); }) rate = std::as_const(*model_).dropout();
     begin(detail::Phase::forward);
     const Loss total = run(batch,
-                           {{rate, random::key_of(options_.seed, random::Stream::dropout).derive(batches_)},
-                            options_.label_smoothing,
-                            detail::numbers_to_change(gradients_),
-                            &panels_},
+                           {dropout_of_step(), options_.label_smoothing,
+                            detail::numbers_to_change(gradients_), &panels_, sampling_of_step()},
                            output_loss_);
     ++batches_;
     ready_ = true;
@@ -122,7 +123,7 @@ class Training<Model, Optimizer> {
   /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
   Loss evaluate(const Batch& batch) {
     require_same_sizes("evaluate");
-    return run(batch, {{}, 0, nullptr, inference_panels()}, quiet_loss_);
+    return run(batch, {{}, 0, nullptr, inference_panels(), {}}, quiet_loss_);
   }
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
@@ -194,12 +195,32 @@ class Training<Model, Optimizer> {
   }
   const ParameterBlock<Backend>& weights() const { return std::as_const(*model_).weights(); }
 
+  /// The dropout of the step that comes.
+  DropoutPlan dropout_of_step() const {
+    const random::Key key = random::key_of(options_.seed, random::Stream::dropout).derive(batches_);
+    const Model& model = *model_;
+    if constexpr (requires { model.dropout_plan(key); })
+      return model.dropout_plan(key);
+    else if constexpr (requires { model.dropout(); })
+      return {model.dropout(), key};
+    else
+      return {};
+  }
+
+  /// The scheduled sampling of the step that comes; its tape is up to each shard.
+  InputSampling<Backend> sampling_of_step() const {
+    return {nullptr, options_.scheduled_sampling.teacher(batches_),
+            random::key_of(options_.seed, random::Stream::inputs).derive(batches_),
+            options_.scheduled_sampling.choice};
+  }
+
   /// How the shards of a batch are run.
   struct Pass {
     DropoutPlan dropout;
     double smoothing;
     Scalar* gradients;  // of the weights, or null: then nothing is recorded
     WeightPanels<Backend>* panels;
+    InputSampling<Backend> sampling;
   };
 
   /// A run of a batch's rows with everything that its passes need.
@@ -218,6 +239,14 @@ class Training<Model, Optimizer> {
     Tape<Backend>& tape = how.gradients != nullptr ? shard.tape : shard.quiet;
     if (tape.reset() && how.gradients != nullptr && options_.trim_memory) detail::return_free_memory();
     tape.bind({.weights = detail::numbers(weights()), .gradients = how.gradients, .panels = how.panels});
+    if constexpr (detail::SamplesInputs<Model>) {
+      shard.scratch.sampling = how.sampling;
+      if (how.sampling.teacher < 1) {
+        shard.quiet.reset();
+        shard.quiet.bind({.weights = detail::numbers(weights()), .panels = how.panels});
+        shard.scratch.sampling.tape = &shard.quiet;
+      }
+    }
     shard.objective.emplace(
         detail::objective_of(std::as_const(*model_), tape, batch, rows, how.dropout, shard.scratch));
     if (is_classification(shard))

@@ -86,6 +86,6 @@ TEST_CASE("Gehring's model has the paper's sizes, optimizer and first weights", 
     const std::vector<double> w = model.weights().read(entry.parameter);
     CHECK(*std::max_element(w.begin(), w.end()) <= bound);
     CHECK(*std::min_element(w.begin(), w.end()) >= -bound);
-    CHECK(*std::max_element(w.begin(), w.end()) > 0.7 * bound);
+    if (w.size() > 100) CHECK(*std::max_element(w.begin(), w.end()) > 0.9 * bound);  // of many draws
   }
 }

@@ -645,9 +645,9 @@ class EncoderDecoder(nn.Module):
     def forward(self, batch):
         outputs, final = self.encoder(batch.source, batch.source_lengths)
         logits, attention = self.decoder(batch.decoder_input, outputs, final, batch.source_lengths)
-        if self.encoder.case.reverse_source:  # back to the order of the source
+        if self.decoder.case.reverse_source:  # back to the order of the source
             outputs = reverse_valid(outputs, batch.source_lengths)
-            if self.encoder.case.score != "none":
+            if self.decoder.case.score != "none":
                 keys_first = reverse_valid(attention.transpose(1, 2), batch.source_lengths)
                 attention = keys_first.transpose(1, 2)
         # What lies beyond a sentence's end is nobody's business: 0.

@@ -108,6 +108,8 @@ TEST_CASE("training allocates nothing once it has seen its batches", "[memory][t
             residual, {.decay = bd::ScheduledSampling::Decay::linear, .k = 0.5}) == 0);
   CHECK(in_steady_state<Model<bd::Lstm, bd::ScaledDot>>() == 0);
   CHECK(in_steady_state<Model<bd::Gru, bd::Additive, bd::Bidirectional>>() == 0);
+  CHECK(in_steady_state<bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>, bd::Convolutional<2, 3>,
+                                           bd::Conditional>>() == 0);
 }
 
 TEST_CASE("a longer greedy translation makes no more allocations than a short one", "[memory][decode]") {

@@ -5,9 +5,14 @@
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/encoder_decoder.hpp>
+#include <bahdanau/model/fixed_context.hpp>
+#include <bahdanau/model/plain.hpp>
+#include <bahdanau/models/gehring.hpp>
 #include <bahdanau/models/luong.hpp>
+#include <bahdanau/models/nematus.hpp>
 #include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/score/additive.hpp>
+#include <bahdanau/score/no_score.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 
 namespace benchmark {

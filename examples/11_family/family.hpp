@@ -43,7 +43,7 @@ std::vector<LengthGroup> length_groups(const Plan& plan);
 
 /// What became of a member.
 struct Outcome {
-  std::size_t hidden = 0, parameters = 0;
+  std::size_t embed = 0, hidden = 0, parameters = 0;
   double tokens_per_second = 0;        // target tokens, in training
   double bleu = 0;                     // of the held-out sentences
   std::vector<double> loss;            // of each epoch, in nats per token

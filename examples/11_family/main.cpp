@@ -82,6 +82,8 @@ std::vector<Member> members(const std::string& only) {
     for (const Member& member : group())
       if (only.empty() || ("," + only + ",").find("," + std::string(member.name) + ",") != only.npos)
         found.push_back(member);
+  // Those without attention last: pictures have a colour for each of the others.
+  std::stable_partition(found.begin(), found.end(), [](const Member& member) { return member.attends; });
   if (found.empty()) bd::fail("--only", "names of models", bd::detail::quote(only));
   return found;
 }

@@ -40,8 +40,9 @@ std::string Plan::settings() const {
 void write_outcome(const std::filesystem::path& path, const std::string& settings, const Outcome& outcome) {
   std::ostringstream out;
   out.precision(9);
-  out << settings << "\nhidden " << outcome.hidden << "\nparameters " << outcome.parameters
-      << "\ntokens_per_second " << outcome.tokens_per_second << "\nbleu " << outcome.bleu << '\n';
+  out << settings << "\nembed " << outcome.embed << "\nhidden " << outcome.hidden << "\nparameters "
+      << outcome.parameters << "\ntokens_per_second " << outcome.tokens_per_second << "\nbleu "
+      << outcome.bleu << '\n';
   write_list(out, "loss", outcome.loss);
   write_list(out, "bleu_by_length", outcome.bleu_by_length);
   bd::write_atomically(path, out.str());
@@ -55,8 +56,8 @@ Outcome read_outcome(const std::filesystem::path& path, const std::string& setti
     bd::fail(path.string(), bd::detail::quote(settings), bd::detail::quote(first),
              "remove it, or use another folder");
   Outcome outcome;
-  in >> word >> outcome.hidden >> word >> outcome.parameters >> word >> outcome.tokens_per_second >> word >>
-      outcome.bleu;
+  in >> word >> outcome.embed >> word >> outcome.hidden >> word >> outcome.parameters >> word >>
+      outcome.tokens_per_second >> word >> outcome.bleu;
   outcome.loss = read_list(in, word);
   outcome.bleu_by_length = read_list(in, word);
   if (!in) bd::fail(path.string(), "a whole outcome", "a part of one", "remove it");

@@ -45,22 +45,23 @@ std::vector<LengthGroup> length_groups(const Plan& plan) {
 }
 
 std::string table(const std::vector<Row>& rows) {
-  std::string out = formatted("%-11s %-10s %7s %11s %7s %6s %9s\n", "model", "attention", "hidden",
-                              "parameters", "loss", "BLEU", "tokens/s");
+  std::string out = formatted("%-11s %-10s %6s %7s %11s %7s %6s %9s\n", "model", "attention", "embed",
+                              "hidden", "parameters", "loss", "BLEU", "tokens/s");
   for (const auto& [member, outcome] : rows)
-    out += formatted("%-11s %-10s %7zu %11zu %7.3f %6.1f %9.0f\n", std::string(member.name).c_str(),
-                     member.attends ? "yes" : "no", outcome.hidden, outcome.parameters, outcome.loss.back(),
-                     outcome.bleu, outcome.tokens_per_second);
+    out += formatted("%-11s %-10s %6zu %7zu %11zu %7.3f %6.1f %9.0f\n", std::string(member.name).c_str(),
+                     member.attends ? "yes" : "no", outcome.embed, outcome.hidden, outcome.parameters,
+                     outcome.loss.back(), outcome.bleu, outcome.tokens_per_second);
   return out;
 }
 
 std::string markdown(const std::vector<Row>& rows, const Plan& plan) {
   std::string out =
-      "| model | parts | hidden | parameters | loss, nats per token | held-out BLEU | training, tokens/s |\n"
-      "|---|---|---|---|---|---|---|\n";
+      "| model | parts | embed | hidden | parameters | loss, nats per token | held-out BLEU | training, "
+      "tokens/s |\n"
+      "|---|---|---|---|---|---|---|---|\n";
   for (const auto& [member, outcome] : rows)
-    out += formatted("| %s | %s | %zu | %zu | %.3f | %.2f | %.0f |\n", std::string(member.name).c_str(),
-                     std::string(member.parts).c_str(), outcome.hidden, outcome.parameters,
+    out += formatted("| %s | %s | %zu | %zu | %zu | %.3f | %.2f | %.0f |\n", std::string(member.name).c_str(),
+                     std::string(member.parts).c_str(), outcome.embed, outcome.hidden, outcome.parameters,
                      outcome.loss.back(), outcome.bleu, outcome.tokens_per_second);
   return out + "\n" + plan.settings() + "; greedy\n";
 }
@@ -71,10 +72,13 @@ void draw(const std::vector<Row>& rows, const Plan& plan, const std::vector<Leng
   std::vector<Curve> losses, bleu;
   for (const auto& [member, outcome] : rows) {
     const std::string name(member.name);
-    losses.push_back({name, outcome.loss});
-    bleu.push_back({name, outcome.bleu_by_length, member.attends ? Stroke::solid : Stroke::dashed});
+    const Stroke stroke = member.attends ? Stroke::solid : Stroke::dashed;
+    losses.push_back({name, outcome.loss, stroke});
+    bleu.push_back({name, outcome.bleu_by_length, stroke});
   }
-  bd::plot::curve(plan.folder / "loss.svg", losses, {.title = "Training loss", .y_label = "nats per token"});
+  bd::plot::curve(
+      plan.folder / "loss.svg", losses,
+      {.title = "Training loss; dashed: without attention", .y_label = "nats per token", .log_y = true});
   std::vector<std::string> labels;
   for (const LengthGroup& group : groups) labels.push_back(group.label());
   bd::plot::curve(plan.folder / "bleu_by_length.svg", bleu,

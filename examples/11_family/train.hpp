@@ -31,22 +31,27 @@ std::size_t parameters_of(const bd::Config& config, const bd::Vocabularies& voca
   return total;
 }
 
-/// The embed and hidden, of one width, whose number of parameters comes nearest to the budget. The number
-/// grows with the width, so that the search can halve. A width is a multiple of 4, which four heads divide.
+/// The widths whose number of parameters comes nearest to the budget from below. It grows with both: first
+/// hidden, in fours, which four heads divide, with an embed as wide; then an embed that fills what is left.
 template <class Model>
 bd::Config within_budget(bd::Config config, const bd::Vocabularies& vocabularies, std::size_t budget) {
-  const auto at = [&](std::size_t quarter) {
-    config.embed = config.hidden = 4 * quarter;
-    return parameters_of<Model>(config, vocabularies);
+  // The largest x from `least` on with which it fits; `least`, if there is none.
+  const auto largest = [&](std::size_t least, auto&& set) {
+    const auto fits = [&](std::size_t x) {
+      set(x);
+      return parameters_of<Model>(config, vocabularies) <= budget;
+    };
+    std::size_t low = least, high = least + 1;
+    while (fits(high)) low = std::exchange(high, 2 * high);
+    while (high - low > 1) {
+      const std::size_t middle = (low + high) / 2;
+      (fits(middle) ? low : high) = middle;
+    }
+    set(low);
+    return low;
   };
-  std::size_t low = 1, high = 2;  // at(low) is within the budget, or the least there is
-  while (at(high) <= budget) low = std::exchange(high, 2 * high);
-  while (high - low > 1) {
-    const std::size_t middle = (low + high) / 2;
-    (at(middle) <= budget ? low : high) = middle;
-  }
-  const std::size_t below = at(low), above = at(high);
-  at(below >= budget || budget - below <= above - budget ? low : high);
+  const std::size_t fours = largest(1, [&](std::size_t x) { config.embed = config.hidden = 4 * x; });
+  largest(4 * fours, [&](std::size_t x) { config.embed = x; });
   return config;
 }
 
@@ -68,6 +73,7 @@ Outcome train(const Member& member, const Plan& plan, const std::vector<LengthGr
                                    .resume = plan.resume})
                           .fit(corpus);
   Outcome outcome;
+  outcome.embed = model.config().embed;
   outcome.hidden = model.config().hidden;
   outcome.parameters = parameters_of<Model>(model.config(), corpus.vocabularies());
   std::vector<double> speeds;

@@ -424,7 +424,7 @@ TEST_CASE("of an option that is given twice the last counts", "[cli][usage]") {
 
 TEST_CASE("training is told wrong things", "[cli][train][usage]") {
   for (const std::string arguments :
-       {"--cell rnn",         "--score dot",      "--encoder both", "--tokens letters",
+       {"--cell gurk",        "--score dots",     "--encoder both", "--tokens letters",
         "--final-state none", "--embed 0",        "--hidden 0",     "--layers 0",
         "--dropout 1",        "--dropout -1",     "--batch 0",      "--rate 0",
         "--rate fast",        "--clip -1",        "--rate nan",     "--rate inf",

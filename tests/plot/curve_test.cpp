@@ -162,14 +162,14 @@ TEST_CASE("values can have names below them in the place of numbers", "[plot][cu
 
 TEST_CASE("a curve is dashed where that is asked for, or all colours are taken", "[plot][curve]") {
   using bahdanau::plot::Stroke;
-  std::vector<Curve> curves(8, Curve{"curve", {1, 2}});
+  std::vector<Curve> curves(10, Curve{"curve", {1, 2}});
   curves[1].stroke = Stroke::dashed;
-  curves[7].stroke = Stroke::solid;
+  curves[9].stroke = Stroke::solid;
   const std::vector<Element> paths = elements(curve_svg(curves), "path");
-  REQUIRE(paths.size() == 16);  // and the legend's
-  for (std::size_t i = 0; i < 8; ++i) {
-    CHECK((paths[i].attributes.count("stroke-dasharray") == 1) == (i == 1 || i == 6));
-    CHECK((paths[8 + i].attributes.count("stroke-dasharray") == 1) == (i == 1 || i == 6));
+  REQUIRE(paths.size() == 20);  // and the legend's
+  for (std::size_t i = 0; i < 10; ++i) {
+    CHECK((paths[i].attributes.count("stroke-dasharray") == 1) == (i == 1 || i == 8));
+    CHECK((paths[10 + i].attributes.count("stroke-dasharray") == 1) == (i == 1 || i == 8));
   }
 }
 

@@ -114,9 +114,10 @@ class CurvePicture {
   }
   static std::string point(double x, double y) { return svg_number(x) + " " + svg_number(y); }
 
-  // Six colours that colour-blind readers can tell apart (Okabe and Ito); after that, dashes.
-  static constexpr std::array<std::string_view, 6> colours = {"#0072b2", "#d55e00", "#009e73",
-                                                              "#cc79a7", "#e69f00", "#56b4e9"};
+  // Colours that colour-blind readers can tell apart: Okabe and Ito's, without a yellow that white drowns;
+  // after these, dashes.
+  static constexpr std::array<std::string_view, 8> colours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                              "#e69f00", "#56b4e9", "#222222", "#8c6d31"};
   static std::string_view colour(std::size_t i) { return colours[i % colours.size()]; }
   std::string pen(std::size_t i) const {
     std::string out = " fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\" stroke-linecap=\"round\"";

@@ -72,6 +72,14 @@ TEST_CASE("a model with several heads keeps the laws of all models", "[family][m
   check_laws<Model>();
   check_training_of<Model>({.embed = 5, .hidden = 6, .layers = 1, .dropout = 0.1F});
   check_heads(Model({.embed = 5, .hidden = 6, .layers = 1}, small_vocabularies(), 7), 2);
+  // A width at which a frozen model packs each third of in_proj_weight: its numbers are those of training.
+  Model wide({.embed = 8, .hidden = 64, .layers = 1}, small_vocabularies(), 7);
+  const bd::Batch batch = ragged_batch();
+  const auto log_probs = bd::log_probabilities(wide.forward(batch).logits, batch.target);
+  double nats = 0;
+  for (const double log_prob : log_probs) nats -= log_prob;
+  bd::Training<Model> training(wide, bd::Adam{}, {.threads = 1});
+  CHECK(training.evaluate(batch).nats == Approx(nats).epsilon(1e-12));
 }
 
 TEST_CASE("several heads over keys of another width keep the laws of all models", "[family][multi_head]") {

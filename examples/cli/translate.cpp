@@ -9,6 +9,8 @@
 
 #include <unistd.h>
 
+#include <bahdanau/score/no_score.hpp>
+
 #include "any_model.hpp"
 #include "commands.hpp"
 #include "input.hpp"
@@ -109,6 +111,9 @@ void append_answer(std::string& out, const std::vector<bd::Translation>& found,
 
 void translate(const TranslateOptions& options) {
   const auto model = load_any_model(options.model);
+  if (options.search.replace_unknown && model->policies().score == bd::NoScore::name)
+    bd::fail("--replace-unknown", "a model that attends",
+             "one with the score " + bd::detail::quote(bd::NoScore::name));
   SentenceReader reader(std::cin, "<stdin>");
   Unanswered unanswered;
   // Someone who types waits for the answer; and a deadline is one line's.

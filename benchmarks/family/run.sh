@@ -5,7 +5,8 @@
 #   benchmarks/family/run.sh [--pairs 40000] [--held-out 1000] [--epochs 10] [--budget 8000000] [--seed 1] [--only NAME,...]
 #
 # May be interrupted at any time, and started again with the same numbers: a model that is done is not trained again, and
-# one that is not goes on from its checkpoint. Writes table.md, loss.svg and bleu_by_length.svg.
+# one that is not goes on from its checkpoint. Writes table.md, loss.svg and bleu_by_length.svg. Ten models take about an
+# hour and a half on two free cores: an epoch of d2l's took 98 s of processor time.
 # BAHDANAU_DATA_DIR is the folder with fra-eng/fra.txt (default ../shared/data beside the project).
 # BUILD_DIR is where everything goes (default build/family).
 set -euo pipefail

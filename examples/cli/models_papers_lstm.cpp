@@ -1,7 +1,6 @@
-// Papers' models with the cell `Lstm`.
+// Papers' models with the cell `Lstm` that attend.
 #include <bahdanau/models/gehring.hpp>
 #include <bahdanau/models/luong.hpp>
-#include <bahdanau/models/sutskever.hpp>
 
 #include "model_of.hpp"
 
@@ -9,7 +8,6 @@ namespace cli {
 
 Combinations papers_lstm() {
   return {compiled<bd::models::Luong<bd::Xtensor<float>>>("luong"),
-          compiled<bd::models::Sutskever<bd::Xtensor<float>>>("sutskever"),
           compiled<bd::models::Gehring<bd::Xtensor<float>>>("gehring")};
 }
 

@@ -44,6 +44,7 @@ const Combinations& compiled_in() {
              papers_reset_before,
              papers_lstm,
              papers_gru,
+             no_attention,
 #endif
          })
       for (const Combination& one : group()) joined.push_back(one);

@@ -36,6 +36,7 @@ Combinations d2l_rnn();
 Combinations papers_reset_before();
 Combinations papers_lstm();
 Combinations papers_gru();
+Combinations no_attention();
 #endif
 
 /// All of them, d2l's first.

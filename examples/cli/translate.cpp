@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-#include <bahdanau/score/no_score.hpp>
-
 #include "any_model.hpp"
 #include "commands.hpp"
 #include "input.hpp"
@@ -112,10 +110,10 @@ void append_answer(std::string& out, const std::vector<bd::Translation>& found,
 void translate(const TranslateOptions& options) {
   const auto model = load_models(options.model);
   check_words(*model, options.search.search());
-  if (options.search.replace_unknown && model->policies().score == bd::NoScore::name &&
+  if (options.search.replace_unknown && !model->policies().attends() &&
       files_in(options.model).size() == 1)  // of several, others may attend
     bd::fail("--replace-unknown", "a model that attends",
-             "one with the score " + bd::detail::quote(bd::NoScore::name));
+             "one with the score " + bd::detail::quote(model->policies().score));
   SentenceReader reader(std::cin, "<stdin>");
   Unanswered unanswered;
   // Someone who types waits for the answer; and a deadline is one line's.

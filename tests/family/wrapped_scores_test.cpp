@@ -72,6 +72,10 @@ TEST_CASE("a model with several heads keeps the laws of all models", "[family][m
   check_laws<Model>();
   check_training_of<Model>({.embed = 5, .hidden = 6, .layers = 1, .dropout = 0.1F});
   check_heads(Model({.embed = 5, .hidden = 6, .layers = 1}, small_vocabularies(), 7), 2);
+  // Of sources that are read from their ends each head, too, is in the order of the source.
+  bd::Vocabularies reversed = small_vocabularies();
+  reversed.text.reverse_source = true;
+  check_heads(Model({.embed = 5, .hidden = 6, .layers = 1}, reversed, 7), 2);
   // A width at which a frozen model packs each third of in_proj_weight: its numbers are those of training.
   Model wide({.embed = 8, .hidden = 64, .layers = 1}, small_vocabularies(), 7);
   const bd::Batch batch = ragged_batch();

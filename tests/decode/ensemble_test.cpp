@@ -82,8 +82,8 @@ TEST_CASE("models of different policies find the best by the mean of what each o
     }
     // Scoring says the same of what was found, and its attention is the mean.
     std::size_t ended = 0;
-    for (const bd::Translation& found :
-         bd::translate_nbest(ensemble, {"4 6 5"}, bd::Beam{.width = 6, .nbest = 6})[0]) {
+    const auto lists = bd::translate_nbest(ensemble, {"4 6 5"}, bd::Beam{.width = 6, .nbest = 6});
+    for (const bd::Translation& found : lists[0]) {
       if (found.target.back() != "<eos>") continue;  // forced decoding needs one
       ++ended;
       const std::vector<bd::SentencePair> pair{{"4 6 5", found.text}};

@@ -3,8 +3,14 @@
 
 namespace bd = bahdanau;
 
+template <class Backend>
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, Backend, bd::Bidirectional>;
+
 TEMPLATE_TEST_CASE("Gru with Additive and an encoder of both directions gives PyTorch's numbers", "[golden]",
                    TEST_BACKENDS) {
-  golden::check_agreement<bd::EncoderDecoder<bd::Gru, bd::Additive, TestType, bd::Bidirectional>>(
-      "gru_additive_bi");
+  golden::check_agreement<Model<TestType>>("gru_additive_bi");
+}
+
+TEMPLATE_TEST_CASE("so it does with residual connections", "[golden][residual]", TEST_BACKENDS) {
+  golden::check_family<Model<TestType>>("residual_gru");
 }

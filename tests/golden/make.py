@@ -51,7 +51,7 @@ STEPS, RATE, THETA = 5, 0.005, 1.0  # training steps, Adam's rate, the norm that
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    cell: str  # gru, lstm, gru_reset_before, rnn
+    cell: str  # gru, lstm, gru_reset_before, rnn, layer_norm(gru), layer_norm(lstm)
     score: str  # additive, scaled_dot, dot, general, local(general,2), coverage(additive), multi_head(scaled_dot,2), none
     bidirectional: bool
     layers: int
@@ -61,6 +61,7 @@ class Case:
     bridge: str = "both"  # or backward, mean
     tied: bool = False
     reverse_source: bool = False  # a text option: the encoder reads each row from its end, <eos> first
+    residual: bool = False  # from the second layer on a layer's input is added to its output
     title: str = ""  # of a member of the family, instead of a list of its policies
     convolutional: tuple = ()  # layers and width of a convolutional encoder, instead of a recurrent one
 
@@ -82,7 +83,7 @@ class Case:
 
     @property
     def state_parts(self):
-        return ["h", "c"] if self.cell == "lstm" else ["h"]
+        return ["h", "c"] if "lstm" in self.cell else ["h"]
 
     @property
     def config(self):
@@ -95,7 +96,7 @@ class Case:
             sizes["encoder"] = "convolutional({},{})".format(*self.convolutional)
         # What a file of 0.1 could not say is absent where it is as in 0.1.
         usual = {field.name: field.default for field in dataclasses.fields(Case)}
-        later = {name: getattr(self, name) for name in ["decoder", "readout", "bridge", "tied"]}
+        later = {name: getattr(self, name) for name in ["decoder", "readout", "bridge", "tied", "residual"]}
         return sizes | {name: value for name, value in later.items() if value != usual[name]}
 
 
@@ -140,6 +141,12 @@ FAMILY = {
     ),
     "plain_tanh": dict(
         cell="gru", score="none", bidirectional=True, bridge="mean", decoder="plain", readout="tanh", tied=True
+    ),
+    "normed_gru": dict(cell="layer_norm(gru)", score="additive", bidirectional=True, residual=True),
+    "normed_lstm": dict(cell="layer_norm(lstm)", score="general", bidirectional=False),
+    "residual_gru": dict(cell="gru", score="additive", bidirectional=True, residual=True),
+    "residual_luong": dict(
+        cell="lstm", score="general", bidirectional=False, decoder="input_feeding", residual=True
     ),
 }
 
@@ -408,7 +415,80 @@ class GruResetBefore(nn.Module):
         return inputs, torch.stack(finals)
 
 
+class SplitRnn(nn.Module):
+    """nn.GRU or nn.LSTM step by step, its names, layouts and order of states, where PyTorch has no such layer: with
+    layer normalisation of W_ih x + b_ih and W_hh h + b_hh, and of c before its tanh (Ba, Kiros, Hinton 2016), and with
+    residual connections, from the second layer on (Wu et al. 2016).
+    """
+
+    def __init__(self, case, inputs, bidirectional):
+        super().__init__()
+        self.memory, self.normed, self.residual = "lstm" in case.cell, "layer_norm" in case.cell, case.residual
+        rows = (4 if self.memory else 3) * HIDDEN
+        sides = ["", "_reverse"] if bidirectional else [""]
+        self.suffixes = [[f"_l{layer}{side}" for side in sides] for layer in range(case.layers)]
+        for layer, suffixes in enumerate(self.suffixes):
+            width = inputs if layer == 0 else len(sides) * HIDDEN
+            shapes = {"weight_ih": (width,), "weight_hh": (HIDDEN,), "bias_ih": (), "bias_hh": ()}
+            for suffix, (name, columns) in itertools.product(suffixes, shapes.items()):
+                self.register_parameter(name + suffix, nn.Parameter(torch.empty(rows, *columns)))
+            norms = {"norm_ih": rows, "norm_hh": rows} | ({"norm_c": HIDDEN} if self.memory else {})
+            for suffix, (name, norm_width) in itertools.product(suffixes, norms.items() if self.normed else []):
+                self.add_module(name + suffix, nn.LayerNorm(norm_width))  # a place for weight and bias
+
+    def norm(self, name, v):
+        if not self.normed:
+            return v
+        layer = getattr(self, name)
+        return nn.functional.layer_norm(v, v.shape[-1:], layer.weight, layer.bias, eps=1e-5)
+
+    def step(self, suffix, x, state):
+        """x [batch, input], state (h,) or (h, c), each [batch, hidden] -> state"""
+        weight_ih, weight_hh, bias_ih, bias_hh = (
+            getattr(self, name + suffix) for name in ["weight_ih", "weight_hh", "bias_ih", "bias_hh"]
+        )
+        from_x = self.norm("norm_ih" + suffix, nn.functional.linear(x, weight_ih, bias_ih))
+        from_h = self.norm("norm_hh" + suffix, nn.functional.linear(state[0], weight_hh, bias_hh))
+        if self.memory:
+            i, f, g, o = (from_x + from_h).chunk(4, dim=-1)
+            c = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+            return torch.sigmoid(o) * torch.tanh(self.norm("norm_c" + suffix, c)), c
+        (xr, xz, xn), (hr, hz, hn) = from_x.chunk(3, dim=-1), from_h.chunk(3, dim=-1)
+        r, z = torch.sigmoid(xr + hr), torch.sigmoid(xz + hz)
+        n = torch.tanh(xn + r * hn)
+        return ((1 - z) * n + z * state[0],)
+
+    def read(self, suffix, inputs, state, lengths):
+        """One layer in one direction. -> outputs [batch, steps, hidden], 0 beyond the lengths, and the last state"""
+        steps, outputs = range(inputs.shape[1]), {}
+        for t in reversed(steps) if suffix.endswith("_reverse") else steps:
+            valid = (t < lengths)[:, None]
+            state = tuple(torch.where(valid, *parts) for parts in zip(self.step(suffix, inputs[:, t], state), state))
+            outputs[t] = state[0].masked_fill(~valid, 0)
+        return torch.stack([outputs[t] for t in steps], dim=1), state
+
+    def forward(self, inputs, state=None, lengths=None):
+        """As nn.GRU's and nn.LSTM's, with lengths [batch], all steps if None."""
+        batch, steps, _ = inputs.shape
+        lengths = torch.full((batch,), steps) if lengths is None else lengths
+        zero = inputs.new_zeros(batch, HIDDEN)
+        if state is None:
+            first = itertools.repeat((zero, zero) if self.memory else (zero,))
+        else:
+            first = zip(*state) if self.memory else zip(state)
+        finals = []
+        for layer, suffixes in enumerate(self.suffixes):
+            sides = [self.read(suffix, inputs, next(first), lengths) for suffix in suffixes]
+            outputs = torch.cat([side for side, _ in sides], dim=-1)
+            inputs = outputs + inputs if self.residual and layer > 0 else outputs
+            finals += [last for _, last in sides]
+        stacked = tuple(torch.stack(parts) for parts in zip(*finals))
+        return inputs, stacked if self.memory else stacked[0]
+
+
 def make_rnn(case, inputs, bidirectional):
+    if case.residual or "layer_norm" in case.cell:
+        return SplitRnn(case, inputs, bidirectional)
     if case.cell == "gru_reset_before":
         return GruResetBefore(inputs, case.layers, bidirectional)
     layer = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}[case.cell]  # nn.RNN's default is tanh
@@ -430,14 +510,14 @@ class Encoder(nn.Module):
         if self.case.reverse_source:
             tokens = reverse_valid(tokens, lengths)
         inputs = self.embedding(tokens)  # [batch, max_length, embed]
-        if self.case.cell == "gru_reset_before":  # has only "valid" cases; packing is for PyTorch's own layers
+        if isinstance(self.rnn, (GruResetBefore, SplitRnn)):  # only "valid" cases; packing is for PyTorch's own layers
             outputs, state = self.rnn(inputs, lengths=lengths)
         elif self.case.final_state == "valid":
             packed, state = self.rnn(pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False))
             outputs, _ = pad_packed_sequence(packed, batch_first=True, total_length=MAX_LENGTH)
         else:  # as d2l runs it: on through <pad>; backwards, the reading starts there
             outputs, state = self.rnn(inputs)
-        return outputs, (state if self.case.cell == "lstm" else (state,))
+        return outputs, (state if "lstm" in self.case.cell else (state,))
 
 
 class ConvolutionalEncoder(nn.Module):
@@ -576,8 +656,8 @@ class Decoder(nn.Module):
 
     def step_cells(self, x, state):
         """x [batch, 1, input] -> the top layer's h after the step [batch, 1, hidden], the state of all layers"""
-        output, state = self.rnn(x, state if self.case.cell == "lstm" else state[0])
-        return output, (state if self.case.cell == "lstm" else (state,))
+        output, state = self.rnn(x, state if "lstm" in self.case.cell else state[0])
+        return output, (state if "lstm" in self.case.cell else (state,))
 
     def step_layer(self, rnn, layer, x, state):
         """One layer of an nn.GRU or nn.LSTM, as PyTorch's cell. x [batch, input], state (h,) or (h, c) -> the same"""
@@ -726,11 +806,21 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def norm_by_hand(w, name, v):
+    """v [width], to mean 0 and variance 1, then scaled and shifted"""
+    away = v - v.sum() / len(v)
+    return w[name + ".weight"] * away / np.sqrt((away**2).sum() / len(v) + 1e-5) + w[name + ".bias"]
+
+
 def step_by_hand(cell, w, suffix, x, state):
     """One step of one sentence. x [input], state (h,) or (h, c), each [hidden]"""
     h = state[0]
     from_x = w["weight_ih" + suffix] @ x + w["bias_ih" + suffix]
     from_h = w["weight_hh" + suffix] @ h + w["bias_hh" + suffix]
+    normed = cell.startswith("layer_norm(")
+    if normed:
+        cell = cell.removeprefix("layer_norm(").removesuffix(")")
+        from_x, from_h = norm_by_hand(w, "norm_ih" + suffix, from_x), norm_by_hand(w, "norm_hh" + suffix, from_h)
     if cell == "gru_reset_before":
         (xr, xz, xn), (hr, hz, _) = np.split(from_x, 3), np.split(from_h, 3)
         r, z = sigmoid(xr + hr), sigmoid(xz + hz)
@@ -746,7 +836,7 @@ def step_by_hand(cell, w, suffix, x, state):
         return (np.tanh(from_x + from_h),)
     i, f, g, o = np.split(from_x + from_h, 4)
     c = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
-    return sigmoid(o) * np.tanh(c), c
+    return sigmoid(o) * np.tanh(norm_by_hand(w, "norm_c" + suffix, c) if normed else c), c
 
 
 def encode_by_hand(case, w, tokens):
@@ -762,7 +852,8 @@ def encode_by_hand(case, w, tokens):
                 side.append(state[0])
             sides.append(side[::-1] if reverse else side)
             finals_here.append(state)
-        row = [np.concatenate(outputs) for outputs in zip(*sides)]
+        outputs = [np.concatenate(outputs) for outputs in zip(*sides)]
+        row = [a + b for a, b in zip(outputs, row)] if case.residual and layer > 0 else outputs
         finals.append(finals_here)
     return np.array(row), finals
 
@@ -879,7 +970,7 @@ def translate_by_hand(case, w, source, source_length, target):
     def step_all_layers(x, first=0):
         for l in range(first, case.layers):
             states[l] = step_by_hand(case.cell, rnn, f"_l{l}", x, states[l])
-            x = states[l][0]
+            x = states[l][0] + x if case.residual and l > 0 else states[l][0]
         return x
 
     logits, attention, a = [], [], np.zeros(HIDDEN)
@@ -993,7 +1084,7 @@ def record_pass(model, batch):
     }
 
 
-def is_telling(expected):
+def is_telling(case, expected):
     """False if the numbers drawn are so trivial that a wrong implementation could pass, or so delicate that a right
     one could fail: Adam turns any gradient g into a step of about rate * g / (|g| + 1e-8), so a rounding error in g
     grows most where g is next to nothing.
@@ -1001,9 +1092,10 @@ def is_telling(expected):
     A row of a maxout that is never the larger of its two has no gradient, and would be tested by nothing.
     """
     gradients = [np.abs(gradient).ravel() for gradient in under(expected, "gradient.").values()]
+    largest = 0.99 * (case.layers if case.residual else 1)  # residual connections add up what each layer gives
     every = np.concatenate(gradients)
     return (
-        0.2 < np.abs(expected["encoder_outputs"]).max() < 0.99
+        0.2 < np.abs(expected["encoder_outputs"]).max() < largest
         and attends_tellingly(expected)
         and min(gradient.max() for gradient in gradients) > 1e-4
         and every[every > 1e-15].min() > 2e-7  # less is 0 but for rounding, as that of a bias that softmax does not see
@@ -1031,7 +1123,7 @@ def record(case):
         model, batch = draw(case, f"{case.name} {attempt}")
         weights = named("", model.named_parameters())
         expected = record_pass(model, batch)
-        if not is_telling(expected):
+        if not is_telling(case, expected):
             continue
         norms, leads = train(model, batch)
         if min(abs(norm - THETA) for norm in norms) < 0.01:  # whether to clip must not hang on the last bit,

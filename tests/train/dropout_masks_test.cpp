@@ -69,7 +69,7 @@ TEST_CASE("one mask a sentence: equal at all positions, another in other sentenc
     });
     // What names the masks between layers, in decoder and encoder: the sentence.
     seen.scratch.pass.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t) {
-      CHECK(seen.scratch.pass.sentences[row] == static_cast<bd::Index>(sentence));
+      CHECK(seen.scratch.pass.sequences[row] == static_cast<bd::Index>(sentence));
     });
     seen.scratch.encoding.packing.for_tokens([&](std::size_t row, std::size_t sentence, std::size_t) {
       CHECK(seen.scratch.encoding.names[row] == static_cast<bd::Index>(sentence));

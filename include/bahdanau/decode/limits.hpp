@@ -99,6 +99,8 @@ class MemoryEstimate {
         pairs_(8 * heads_ + (has_pair_state<Model> ? 8 : 0)) {
     for (const auto& entry : model.parameters().entries()) {
       const Shape& shape = entry.parameter.shape;
+      if (shape.rank() == 3)  // of a convolution: its outputs, and the windows that it reads
+        encoder_ += static_cast<double>(shape[0] + shape[1] * shape[2]);
       if (shape.rank() != 2) continue;
       const bool table = entry.name.find("embedding") != std::string::npos;
       (entry.name.starts_with("encoder.") ? encoder_ : decoder_) +=

@@ -182,7 +182,7 @@ TEST_CASE("memory beyond its limit is refused before any work", "[decode][limits
 
 TEMPLATE_TEST_CASE("the estimate of memory is above what is needed, and not far above",
                    "[decode][limits][memory]", (Model<bd::Gru>), (Model<bd::Lstm>),
-                   (Model<bd::Gru, bd::Bidirectional>),
+                   (Model<bd::Gru, bd::Bidirectional>), (Model<bd::Gru, bd::Convolutional<6, 3>>),
                    (bd::EncoderDecoder<bd::Gru, bd::Coverage<bd::Additive>, TestBackend<float>>),
                    (bd::EncoderDecoder<bd::Gru, bd::MultiHead<bd::ScaledDot, 8>, TestBackend<float>>)) {
   if (!measures_memory) return;

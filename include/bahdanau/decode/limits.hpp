@@ -111,11 +111,14 @@ struct DecodingSizes {
     if (model.config().final_state == FinalState::padded) sizes.padded = model.max_length();
     for (const auto& entry : model.parameters().entries()) {
       const Shape& shape = entry.parameter.shape;
+      if (shape.rank() == 3)  // of a convolution: its outputs, and the windows that it reads
+        sizes.encoder += static_cast<double>(shape[0] + shape[1] * shape[2]) * sizes.scalar;
       if (shape.rank() != 2) continue;
-      const bool table = entry.name.find("embedding") != std::string::npos;
+      const auto names = [&](const char* what) { return entry.name.find(what) != std::string::npos; };
+      const bool table = names("embedding") || names("position");
       (entry.name.starts_with("encoder.") ? sizes.encoder : sizes.decoder) +=
           static_cast<double>(table ? shape[1] : shape[0]) * sizes.scalar;
-      if (entry.name.find("attention") != std::string::npos)  // of which each token has a key
+      if (names("attention"))  // of which each token has a key
         sizes.encoder += static_cast<double>(shape[0] + shape[1]) * sizes.scalar;
     }
     if (model.config().tied)  // the embedding is the output layer's weight too

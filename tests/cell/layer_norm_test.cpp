@@ -7,6 +7,7 @@
 #include <bahdanau/cell/gru.hpp>
 #include <bahdanau/cell/layer_norm.hpp>
 #include <bahdanau/cell/lstm.hpp>
+#include <bahdanau/cell/rnn.hpp>
 
 #include "support/backends.hpp"
 #include "support/catch.hpp"
@@ -17,10 +18,12 @@ using bahdanau::Error;
 using bahdanau::Gru;
 using bahdanau::LayerNorm;
 using bahdanau::Lstm;
+using bahdanau::Rnn;
 using Catch::Matchers::Message;
 using Numbers = std::vector<double>;
 
-static_assert(bahdanau::Cell<LayerNorm<Gru>> && bahdanau::Cell<LayerNorm<Lstm>>);
+static_assert(bahdanau::Cell<LayerNorm<Gru>> && bahdanau::Cell<LayerNorm<Lstm>> &&
+              bahdanau::Cell<LayerNorm<Rnn>>);
 static_assert(LayerNorm<Lstm>::name == "layer_norm(lstm)");
 
 namespace {
@@ -89,6 +92,14 @@ TEST_CASE("normalised steps pass the gradient check, weights included", "[norm][
         },
         {{3, 2}, {3, hidden}});
     CHECK(gru <= gradient_tolerance);
+    const double rnn = cell_gradient_error<LayerNorm<Rnn>>(
+        2, hidden,
+        [&](DoubleTape& tape, const LayerNorm<Rnn>::Weights& w, Inputs in) {
+          const auto first = LayerNorm<Rnn>::step<Double>(w, project(tape, w, in[0]), {in[1]});
+          return LayerNorm<Rnn>::step<Double>(w, project(tape, w, in[0]), first)[0];
+        },
+        {{3, 2}, {3, hidden}});
+    CHECK(rnn <= gradient_tolerance);
     const double lstm = cell_gradient_error<LayerNorm<Lstm>>(
         2, hidden,
         [&](DoubleTape& tape, const LayerNorm<Lstm>::Weights& w, Inputs in) {

@@ -56,7 +56,8 @@ concept Combines = DeclaresCell<C> && requires {
 
 }  // namespace detail
 
-/// A cell with layer normalisation, for `Gru`, `Lstm`, and a cell of one's own that has `combine` as they do.
+/// A cell with layer normalisation, for `Gru`, `Lstm`, `Rnn`, and a cell of one's own that has `combine` as
+/// they do.
 /// With LN(v) = g ⊙ (v - μ) / √(σ² + 1e-5) + b over all of a row's numbers,
 ///
 ///     x̃ = LN_ih(W_ih x + b_ih)                    [gates · hidden]
@@ -77,9 +78,8 @@ struct LayerNorm {
   static_assert(
       detail::Combines<C, AnyBackend>,
       "bahdanau: LayerNorm<Cell> needs a cell whose gates can be computed from W_ih x + b_ih and W_hh h + "
-      "b_hh "
-      "alone, by combine(x, u, state); use LayerNorm<Gru> or LayerNorm<Lstm>, or write combine as they do "
-      "(cell/layer_norm.hpp)");
+      "b_hh alone, by combine(x, u, state); use LayerNorm<Gru>, LayerNorm<Lstm> or LayerNorm<Rnn>, or write "
+      "combine as they do (cell/layer_norm.hpp)");
   // Only so that a wrong combination prints its one sentence and no more.
   static constexpr std::string_view name = "layer_norm";
   static constexpr std::size_t parts = C::parts;

@@ -95,6 +95,16 @@ struct Rnn {
     tape.add_weight({W, b, h, x, H, H});
     return {next};
   }
+
+  /// tanh alone, for who changes the products before they meet (`LayerNorm`): x, which stands for W_ih x +
+  /// b_ih, and u, for W_hh h + b_hh, both [rows, hidden], to h' [rows, hidden].
+  template <Backend B>
+  static CellState<Rnn, B> combine(const Variable<B>& projected, const Variable<B>& recurrent,
+                                   const CellState<Rnn, B>& state) {
+    detail::require_shape("Rnn::combine", "an input product", state[0].shape, projected.shape);
+    detail::require_shape("Rnn::combine", "a recurrent product", state[0].shape, recurrent.shape);
+    return {tanh_sum(projected, recurrent)};
+  }
 };
 
 static_assert(Cell<Rnn>);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds tests and runs them.
 #
-#   tests/run.sh [arguments for ctest]   what a newcomer runs, at most ten minutes on two cores: the CPU suite with one model
-#                                        for each policy, the README's example, the tool with one cell
+#   tests/run.sh [arguments for ctest]   what a newcomer runs, at most ten minutes on two cores: the CPU suite with some of
+#                                        the models, the README's example, the tool with one cell
 #   tests/run.sh --all                   what CI runs, at most an hour: everything once with plain flags (packages,
 #                                        documentation, Thrust's systems, two examples by nvcc where there is one), the
 #                                        core of the suite at lower levels of instructions, then the core and the README's
 #                                        example with -march=native and by clang++ 14 and 19, and the core under sanitizers
-#   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, all examples by nvcc,
+#   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, all examples of one file by nvcc,
 #                                        aarch64 under qemu (Debian), 100,000 random cases, and fuzzing
 #   tests/run.sh --all|--nightly --only PART[,PART...]   some parts of it, by the names of the last table
 #

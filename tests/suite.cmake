@@ -2,10 +2,10 @@
 # those that run on any backend.
 
 set(bahdanau_backend_tests
-  autograd/convolution autograd/cross_entropy autograd/dropout autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
+  autograd/convolution autograd/cross_entropy autograd/dropout autograd/layer_norm autograd/maxout autograd/ops_error autograd/ops_value autograd/pointwise_gradient
   autograd/product_gradient autograd/shape_gradient autograd/span_gradient autograd/tape autograd/weight_gradient
   backend/gemm backend/reduction backend/rows
-  cell/gru cell/gru_reset_before cell/lstm cell/recorded_step cell/recurrent_layer cell/rnn
+  cell/gru cell/gru_reset_before cell/layer_norm cell/lstm cell/recorded_step cell/recurrent_layer cell/rnn
   decode/search
   golden/gru_additive_bi golden/gru_additive_uni golden/gru_scaled_dot_uni
   golden/lstm_additive_bi golden/lstm_additive_uni golden/lstm_scaled_dot_uni

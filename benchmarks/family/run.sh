@@ -42,7 +42,7 @@ cmake --preset release -B "$build" --log-level=WARNING -DBAHDANAU_EXAMPLES=11_fa
   -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF >/dev/null
 cmake --build "$build" --target example_11_family --parallel "$(nproc)"
 
-work=$build/$pairs-pairs-$epochs-epochs-$budget-parameters-seed-$seed
+work=$build/$pairs-pairs-$held_out-held-out-$epochs-epochs-$budget-parameters-seed-$seed
 mkdir -p "$work"
 cd "$work"
 if [[ ! -f test.tsv ]]; then  # which is written last

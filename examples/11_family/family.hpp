@@ -26,7 +26,7 @@ struct Plan {
   std::filesystem::path folder = "family";  // for checkpoints, outcomes and pictures
   bool resume = false;                      // keep what an earlier run with the same settings has done
 
-  /// All that an outcome depends on, on one line.
+  /// The numbers that an outcome depends on, on one line; not the pairs themselves.
   std::string settings() const;
 };
 

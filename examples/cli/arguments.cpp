@@ -154,8 +154,9 @@ void take_architecture(const std::string& architecture, bool as_in_paper, const 
   const PaperChoices paper = chosen.paper(bd::TextOptions{.max_length = o.corpus.max_length}.loss_divisor());
   for (const PolicyOption& option : policy_options)
     if (command.count(option.name) == 0) o.policies.*option.family = chosen.policies.*option.family;
-  o.config.bridge = paper.config.bridge;
-  o.config.tied = paper.config.tied;
+  // What belongs to a part that was replaced goes with it.
+  if (o.policies.encoder == chosen.policies.encoder) o.config.bridge = paper.config.bridge;
+  if (o.policies.readout == chosen.policies.readout) o.config.tied = paper.config.tied;
   if (command.count("--reverse-source") == 0) o.corpus.reverse_source = paper.reverse_source;
   if (!as_in_paper) return;
   o.first = paper.first;
@@ -322,7 +323,8 @@ void add_train(CLI::App& app) {
   c->add_flag("--resume", o.trainer.resume,
               "Go on from MODEL.checkpoint, if it is there; with a finished model instead, an error");
   number(c, "--keep", o.keep,
-         "Keep the models of the last N epochs too, as MODEL.epoch-1.safetensors; see bahdanau average",
+         "Keep the models of the last N epochs too, m.epoch-7.safetensors beside m.safetensors; see bahdanau "
+         "average",
          whole(0, 1000));
   c->add_option("--plot", o.plot,
                 "Folder for pictures: the loss curve, and the attention of some translations");
@@ -348,8 +350,13 @@ void add_train(CLI::App& app) {
     if (*variational) o.config.dropout_masks = bd::DropoutMasks::per_sequence;
     o.trainer.scheduled_sampling.decay = bd::sampling_decay_from_name(*decay);
     if (*sampling_best) o.trainer.scheduled_sampling.choice = bd::ScheduledSampling::Choice::best;
+    const auto& sampling_options = o.trainer.scheduled_sampling;
+    if (c->count("--scheduled-sampling") > 0 && sampling_options.teacher(1000000) == 1)
+      throw CLI::ValidationError(
+          "--scheduled-sampling: expected a --sampling-slope above 0 (linear) or a --sampling-k below 1, got "
+          "neither, so that all tokens would be true ones");
     try {
-      o.trainer.scheduled_sampling.check();
+      sampling_options.check();
     } catch (const bd::Error& e) {
       throw CLI::ValidationError(e.what());
     }

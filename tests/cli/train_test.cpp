@@ -70,6 +70,9 @@ TEST_CASE("residual connections, dropout of all kinds and scheduled sampling are
   CHECK(config.residual);
   CHECK(config.dropout_masks == bahdanau::DropoutMasks::per_sequence);
   CHECK(config.embedding_dropout == 0.25F);
+  const Run idle = train_in(files, "--scheduled-sampling linear");
+  CHECK(idle.code == 2);
+  CHECK_THAT(idle.err, ContainsSubstring("expected a --sampling-slope above 0"));
   const Run wrong = train_in(files, "--scheduled-sampling inverse_sigmoid --sampling-k 0.5");
   CHECK(wrong.code == 2);
   CHECK_THAT(wrong.err, ContainsSubstring("ScheduledSampling.k: expected at least 1, for an inverse sigmoid "
@@ -239,6 +242,11 @@ TEST_CASE("an option puts another part into an architecture, where that is compi
       train_in(files, "--epochs 0 --architecture luong --decoder attend_then_step --score additive");
   REQUIRE(same.code == 0);
   CHECK_THAT(same.err, ContainsSubstring("model: lstm, additive, unidirectional, 1 layer of"));
+  // A bridge belongs to its encoder, tied embeddings to their readout.
+  CHECK(train_in(files, "--epochs 0 --architecture gehring --encoder unidirectional").code == 0);
+  CHECK(
+      train_in(files, "--epochs 0 --architecture nematus --decoder attend_then_step --readout linear").code ==
+      0);
   const Run run = train_in(files, "--architecture luong --cell gru");
   CHECK(run.code == 2);
   CHECK_THAT(run.err, ContainsSubstring("expected policies that are compiled into the tool together, got "

@@ -1,6 +1,6 @@
 // error: bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, Rnn,
-// or a struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has
-// one
+// LayerNorm<Gru>, or a struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks,
+// docs/own_model.md has one
 #include <bahdanau/bahdanau.hpp>
 
 namespace bd = bahdanau;

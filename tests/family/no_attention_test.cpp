@@ -168,6 +168,11 @@ TEST_CASE("a model without attention gives empty attention, and makes no keys", 
       "stands for an <unk> there";
   CHECK(message_of([&] { model.translate("6", bd::Greedy{.replace_unknown = true}); }) == refused);
   CHECK(message_of([&] { model.translate("6", bd::Beam{.replace_unknown = true}); }) == refused);
+  bd::Beam covering;
+  covering.coverage_penalty = 0.2;
+  CHECK(message_of([&] { model.translate("6", covering); }) ==
+        "Beam.coverage_penalty: expected a model that attends, got one with the score \"none\"; there is "
+        "nothing to cover otherwise");
   bd::Translator translator(model.freeze());
   CHECK(translator.submit("6 7 8", bd::Beam{.width = 3, .max_length = 6}).get().text == t.text);
   auto future = translator.submit("6", bd::Greedy{.replace_unknown = true});

@@ -11,6 +11,7 @@ TEMPLATE_TEST_CASE("Gru with Additive and an encoder of both directions gives Py
   golden::check_agreement<Model<TestType>>("gru_additive_bi");
 }
 
-TEMPLATE_TEST_CASE("so it does with residual connections", "[golden][residual]", TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("Gru with Additive, both directions and residual connections gives PyTorch's numbers",
+                   "[golden][residual]", TEST_BACKENDS) {
   golden::check_family<Model<TestType>>("residual_gru");
 }

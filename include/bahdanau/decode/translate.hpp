@@ -96,9 +96,15 @@ double check_limits(const Sessions& sessions, std::span<const std::string_view> 
       fail("Greedy.on_token", "one sentence, or threads = 1", text(sentences.size()) + " sentences");
   if (options.max_length > TextOptions::longest)
     fail("max_length", "at most " + text(TextOptions::longest) + " tokens", text(options.max_length));
-  if (options.replace_unknown && !sessions.sizes().attends)
-    fail("replace_unknown", "a model that attends", "one with the score \"none\"",
-         "no word of the source stands for an <unk> there");
+  const auto require_attention = [&](std::string_view option, bool wanted, std::string_view hint) {
+    if (wanted && !sessions.sizes().attends)
+      fail(option, "a model that attends", "one with the score \"none\"", hint);
+  };
+  require_attention("replace_unknown", options.replace_unknown,
+                    "no word of the source stands for an <unk> there");
+  if constexpr (requires { options.coverage_penalty; })
+    require_attention("Beam.coverage_penalty", options.coverage_penalty != 0,
+                      "there is nothing to cover otherwise");
   const Limits& limits = options.limits;
   if (limits.source_tokens == 0 && limits.memory == 0) return 0;
   const MemoryEstimate<Options> memory(sessions.sizes(), options, constraints);

@@ -101,9 +101,9 @@ struct CheckedComposition {
   static constexpr bool cell = !backend || DeclaresCell<C>;
   static_assert(
       cell,
-      "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, Rnn, or "
-      "a struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, docs/own_model.md has "
-      "one");
+      "bahdanau: the first argument of EncoderDecoder is not a cell; use Gru, GruResetBefore, Lstm, Rnn, "
+      "LayerNorm<Gru>, or a struct X of your own: static_assert(bahdanau::Cell<X>) shows what it lacks, "
+      "docs/own_model.md has one");
   static constexpr bool cell_step = !backend || !cell || CellOn<C, B>;
   static_assert(
       cell_step,

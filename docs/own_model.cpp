@@ -194,9 +194,9 @@ struct ContextFeeding {
     bd::StepOutput<B> step(bd::DecoderStep<Score, B>& step, const bd::Variable<B>& known,
                            State<B>& state) const {
       cells_.add_input(known, state.context);  // the first columns' part
-      cells_.step(step, known, state.cells);
-      state.context = step.attend(state.cells.top());
-      return {.output = state.cells.top(), .context = state.context, .before = {}};
+      const auto top = cells_.step(step, known, state.cells);
+      state.context = step.attend(top);
+      return {.output = top, .context = state.context, .before = {}};
     }
 
    private:

@@ -212,8 +212,7 @@ struct Fading {
       const auto before = state.cells.top();
       state.faded = typename B::Scalar(0.5) * (state.faded + context);
       cells_.add_input(known, state.faded);
-      cells_.step(step, known, state.cells);
-      return {state.cells.top(), state.faded, before};
+      return {cells_.step(step, known, state.cells), state.faded, before};
     }
 
    private:

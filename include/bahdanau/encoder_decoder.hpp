@@ -26,13 +26,14 @@ using ArchitectureOf =
 
 }  // namespace detail
 
-/// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `GruResetBefore`, `Lstm`, `Rnn`; `Score`:
-/// `Additive`, `ScaledDot`, `Dot`, `General`, or `NoScore`, with the decoders `Plain` and `FixedContext`,
-/// for models without attention; `Backend`: `Xtensor<T>`, `Thrust<T>`. What follows, in any
-/// order: an encoder (`Unidirectional`, `Bidirectional`), a decoder (`AttendThenStep`, `StepThenAttend`,
-/// `InputFeeding`) and a readout (`LinearReadout`, `ConcatReadout`, `TanhReadout`, `DeepOutput<width>`), of
-/// which the first ones are d2l's and the defaults. Or types of one's own that model the concepts of the same
-/// names.
+/// A recurrent encoder-decoder with attention. `Cell`: `Gru`, `GruResetBefore`, `Lstm`, `Rnn`,
+/// `LayerNorm<Cell>`; `Score`: `Additive`, `ScaledDot`, `Dot`, `General`, `Local<Score, D>`,
+/// `Coverage<Additive>`, `MultiHead<ScaledDot, heads>`, or `NoScore`, with the decoders `Plain` and
+/// `FixedContext`, for models without attention; `Backend`: `Xtensor<T>`, `Thrust<T>`. What follows, in any
+/// order: an encoder (`Unidirectional`, `Bidirectional`, `Convolutional<layers, width>`), a decoder
+/// (`AttendThenStep`, `StepThenAttend`, `InputFeeding`, `Conditional`) and a readout (`LinearReadout`,
+/// `ConcatReadout`, `TanhReadout`, `DeepOutput<width>`), of which the first ones are d2l's and the defaults.
+/// Or types of one's own that model the concepts of the same names.
 ///
 /// A const model may be used from many threads at once.
 template <class Cell, class Score, class Backend, class... Others>

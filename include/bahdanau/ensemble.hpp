@@ -140,8 +140,10 @@ inline std::vector<Translation> score_pairs(const Ensemble& ensemble, std::span<
   const auto mean_of = [&](double value) { return probabilities ? std::exp(value) : value; };
   std::vector<Translation> out = members.front()->score(pairs, batch);
   std::vector<double> attending(out.size(), 1);
-  for (Translation& each : out)
+  for (Translation& each : out) {
+    each.heads = {};  // a single model's
     for (double& log_prob : each.log_probs) log_prob = mean_of(log_prob);
+  }
   for (const auto& member : members.subspan(1)) {
     const std::vector<Translation> others = member->score(pairs, batch);
     for (std::size_t i = 0; i < out.size(); ++i) {

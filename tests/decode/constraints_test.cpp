@@ -397,6 +397,10 @@ TEST_CASE("options that cannot be are refused with a sentence", "[decode][constr
           b.required = {"4", "5"};
           b.forbidden = {"6", "<unk>", "<pad>", "<bos>", "4 5", "5 4"};
         }) == none);
+  bd::Beam limited{.width = 3};
+  limited.required = {"4 5 6"};
+  limited.limits.target_tokens = 2;
+  CHECK_THROWS_AS(toy().translate("4 5", limited), bd::LimitError);
   // Nobody is hurt.
   CHECK(of_beam([](bd::Beam& b) { b.required.assign(64, "4"); }) == "nothing was thrown");
   CHECK(of_beam([](bd::Beam& b) { b.forbidden.assign(10000, "4"); }) == "nothing was thrown");

@@ -256,4 +256,14 @@ TEST_CASE("weights from a model file of other policies are refused, though their
             "policy");
   CHECK(message_of([&] { model.load_weights(folder / "mean"); }) ==
         (folder / "mean").string() + ": expected a model with bridge \"both\", got \"mean\"");
+  // Tensors are the same, and what is computed from them is not.
+  bd::Config residual = config, padded = config;
+  residual.residual = true;
+  padded.final_state = bd::FinalState::padded;
+  Usual(residual, small_vocabularies()).save(folder / "residual");
+  Usual(padded, small_vocabularies()).save(folder / "padded");
+  CHECK(message_of([&] { model.load_weights(folder / "residual"); }) ==
+        (folder / "residual").string() + ": expected a model with residual \"false\", got \"true\"");
+  CHECK(message_of([&] { model.load_weights(folder / "padded"); }) ==
+        (folder / "padded").string() + ": expected a model with final_state \"valid\", got \"padded\"");
 }

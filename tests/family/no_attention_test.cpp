@@ -41,8 +41,7 @@ struct StepByStep {
     template <class S, bd::Backend Any>
     bd::StepOutput<Any> step(bd::DecoderStep<S, Any>& step, const bd::Variable<Any>& known,
                              bd::StackedState<C, Any>& state) const {
-      this->cells_.step(step, known, state);
-      return {state.top(), {}, {}};
+      return {this->cells_.step(step, known, state), {}, {}};
     }
   };
 };

@@ -85,7 +85,7 @@ TEST_CASE("a model file says that sources are reversed, and only then", "[revers
   CHECK_FALSE(Model::load(folder / "usual").vocabularies().text.reverse_source);
   CHECK(contents(folder / "usual").find("reverse") == std::string::npos);
   CHECK(message_of([&] { usual.load_weights(folder / "reversed"); }) ==
-        (folder / "reversed").string() + ": expected a model with reverse_source false, got true");
+        (folder / "reversed").string() + ": expected a model with reverse_source \"false\", got \"true\"");
 }
 
 TEST_CASE("a corpus tells its model to reverse sources, and keeps its rows as they are", "[reverse_source]") {

@@ -102,6 +102,10 @@ TEST_CASE("several heads over keys of another width keep the laws of all models"
       for (std::size_t h = 0; h < session.heads(); ++h) sum += session.attention(row, h)[k];
       CHECK(sum / 3 == Approx(session.attention(row)[k]).epsilon(1e-12));
     }
+  // Heads are a single model's.
+  const bd::Ensemble ensemble(model.freeze(), model.freeze());
+  CHECK(score_pairs(ensemble, std::vector<bd::SentencePair>{{"6 7 8", "4 5"}}).front().heads.size() == 0);
+  CHECK(ensemble.translate("6 7 8", bd::Greedy{.max_length = 5, .heads = true}).heads.size() == 0);
   CHECK(message_of([&] { (void)session.attention(0, 3); }) == "Session: expected a head below 3, got 3");
 }
 

@@ -179,6 +179,7 @@ class Loop {
 
   Tape<B>* tape_;
   detail::LoopRecord<B>* loop_;
+  bool outer_;  // what was there before
 };
 
 /// While it lives, cells make states from which another cell of the same step goes on: what follows a state
@@ -196,8 +197,11 @@ class Loop {
 template <Backend B>
 class InnerStep {
  public:
-  explicit InnerStep(Tape<B>& tape) : loop_(tape.memory_.loops.running()) { set(true); }
-  ~InnerStep() { set(false); }
+  explicit InnerStep(Tape<B>& tape)
+      : loop_(tape.memory_.loops.running()), outer_(loop_ != nullptr && loop_->inner) {
+    set(true);
+  }
+  ~InnerStep() { set(outer_); }
   InnerStep(const InnerStep&) = delete;
   InnerStep& operator=(const InnerStep&) = delete;
 
@@ -206,6 +210,7 @@ class InnerStep {
     if (loop_ != nullptr) loop_->inner = inner;
   }
   detail::LoopRecord<B>* loop_;
+  bool outer_;  // what was there before
 };
 
 /// Steps of any number, on a tape that does not record: arrays live until the step after the next one begins,

@@ -53,7 +53,9 @@ class MemberSession {
 template <class Architecture>
 class MemberSessionOf final : public MemberSession {
  public:
-  explicit MemberSessionOf(const SessionPool<Architecture>& pool) : session_(pool.borrow()) {}
+  explicit MemberSessionOf(const SessionPool<Architecture>& pool) : session_(pool.borrow()) {
+    session_->fetch_heads(false);  // whoever had it before may have asked for them
+  }
 
   void restart(const Sequences& source, Continuation continuation, Workers* helpers) override {
     session_->restart(source, continuation, helpers);

@@ -248,7 +248,14 @@ SearchResult<typename S::Scalar> search(S& session, const Sequences& source, con
     }
   }
   for (std::size_t b = 0; b < beams.size(); ++b) {
-    if (beams[b].finished().empty()) fail_constraints(numbers[b], beams[b].limit());
+    if (beams[b].finished().empty()) {
+      const std::size_t most = options.limits.target_tokens;
+      if (most != 0 && asked_length(options, static_cast<std::size_t>(source.lengths[b]),
+                                    session.max_length(), constraints.shortest()) > most)
+        fail_limit(numbers[b], "a translation of at most " + text(most) + " tokens that has all it must",
+                   "none", "target_tokens");
+      fail_constraints(numbers[b], beams[b].limit());
+    }
     result.found.push_back(beams[b].take());
   }
   return result;

@@ -15,17 +15,15 @@ namespace bahdanau {
 
 /// Encoded sentences, and rows of hypotheses over them that move on together.
 ///
-/// 1. `restart(sources, continuation, helpers)` encodes sentences; there is one row for each. `helpers` may
-/// be
-///    null.
+/// 1. `restart(sources, continuation, helpers)` encodes sentences; there is one row for each. There may be no
+///    helpers (null).
 /// 2. `step(parents, tokens, count)` makes rows that continue those of the step before (sentences, at first)
 ///    with `tokens[row]`, and gives the `count` best tokens to follow each; 0: ln p of all.
 /// 3. `next(row)` are these tokens, best first, and none where ln p of all was asked for; `log_probs(row)` is
 ///    ln p of each, and `attention(row)` a weight for each of the sentence's `keys(sentence)`.
 /// 4. `rows()` and `sentence(row)` tell of the last step. All is valid until the next one.
-/// 5. After `fetch_heads(true)`, `head_attention(row)` has the weights of each of `heads` heads, one after
-/// the
-///    other; `fetches_heads()` says whether there are any.
+/// 5. After `fetch_heads(true)`, `head_attention(row)` has the weights of each of `heads` heads, in their
+///    order; `fetches_heads()` says whether there are any.
 /// 6. A row has the same bits whatever rows are beside it, where the models' backends give them so.
 ///
 /// Models: `detail::DecodingSession`, `detail::EnsembleSession`.

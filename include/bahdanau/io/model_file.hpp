@@ -184,13 +184,19 @@ void load_weights(Model& model, const std::filesystem::path& path) {
   if (file.metadata().contains("config")) {  // a model file: tensors of other policies may have these shapes
     const ModelDescription description = ModelDescription::read(file);
     require_policies<Model>(file, description);
-    if (description.config.bridge != model.config().bridge)
-      fail(file.path().string(), "a model with bridge " + quote(name(model.config().bridge)),
-           quote(name(description.config.bridge)));
-    const auto reverses = [](const Vocabularies& v) { return v.text.reverse_source ? "true" : "false"; };
-    if (description.vocabularies.text.reverse_source != model.vocabularies().text.reverse_source)
-      fail(file.path().string(), std::string("a model with reverse_source ") + reverses(model.vocabularies()),
-           reverses(description.vocabularies));
+    // So may tensors of a model that computes otherwise.
+    const auto agree = [&](std::string_view what, std::string_view expected, std::string_view got) {
+      if (expected == got) return;
+      fail(file.path().string(),
+           std::string("a model with ").append(what).append(" ").append(quote(expected)), quote(got));
+    };
+    const auto truth = [](bool value) { return value ? "true" : "false"; };
+    const Config &config = model.config(), &other = description.config;
+    agree("bridge", name(config.bridge), name(other.bridge));
+    agree("final_state", name(config.final_state), name(other.final_state));
+    agree("residual", truth(config.residual), truth(other.residual));
+    agree("reverse_source", truth(model.vocabularies().text.reverse_source),
+          truth(description.vocabularies.text.reverse_source));
   }
   // All tensors are read before any weight changes: a file that fails half-way leaves the model as it was.
   Model loaded = model;

@@ -80,7 +80,7 @@ struct Batch {
 /// Some rows of checked sequences; `first` is the number of the first one in its batch. They may be read
 /// from their ends: what comes first is then the last valid token, `<eos>`.
 struct SequenceRows {
-  const Token* tokens;  // row r starts at tokens + r * stride
+  const Token* tokens;  // row r starts at tokens + r * stride; `at` reads them in the model's order
   std::size_t stride;
   const Index* lengths;
   std::size_t count, first;
@@ -91,7 +91,9 @@ struct SequenceRows {
   }
   static SequenceRows of(const Sequences& s) { return of(s, 0, s.rows()); }
 
+  /// Token `step` of a row; beyond its length what pads it.
   Token at(std::size_t row, std::size_t step) const {
+    if (reversed && step >= length(row)) return reserved::pad;
     return tokens[row * stride + (reversed ? length(row) - 1 - step : step)];
   }
   std::size_t length(std::size_t row) const { return static_cast<std::size_t>(lengths[row]); }

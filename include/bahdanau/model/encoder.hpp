@@ -71,8 +71,10 @@ std::size_t value_width(const Config& config) {
 /// 4. Its `run(tape, input, encoding)` fills an `Encoding`: `outputs` are the keys, `values` what contexts
 ///    are sums of where they are not the keys, `begin` and `length` the rows of each sentence; `last` is the
 ///    first state of each of the decoder's layers, with its rows in the order of `packing`. There may be more
-///    or fewer keys than tokens, but each sentence has at least one. Where `input.keys` is false, nobody
-///    attends, and the keys need not be made.
+///    or fewer keys than tokens, but each sentence has at least one. Tokens are read with
+///    `input.sentences.at(row, step)`, which knows of sources that are read from their ends;
+///    `Config::residual` and the masks of `input.dropout` are the encoder's to heed. Where `input.keys` is
+///    false, nobody attends, and the keys need not be made.
 template <class E>
 concept Encoder = detail::DeclaresEncoder<E> &&
     requires(const typename E::template Network<detail::AnyCell>& network, Tape<AnyBackend>& tape,

@@ -68,8 +68,8 @@ class StackedCells {
   /// One step of all layers, and the output of the top one [rows, hidden]: its h, which `state` has too,
   /// unless there are residual connections. `projected` is the first one's input product, and is used up.
   template <class S, Backend B>
-  Variable<B> step(const DecoderStep<S, B>& step, const Variable<B>& projected,
-                   StackedState<C, B>& state) const {
+  [[nodiscard]] Variable<B> step(const DecoderStep<S, B>& step, const Variable<B>& projected,
+                                 StackedState<C, B>& state) const {
     step_first<B>(projected, state);
     return step_above<S, B>(step, state);
   }
@@ -80,7 +80,7 @@ class StackedCells {
   }
   /// and those above it, with the output.
   template <class S, Backend B>
-  Variable<B> step_above(const DecoderStep<S, B>& step, StackedState<C, B>& state) const {
+  [[nodiscard]] Variable<B> step_above(const DecoderStep<S, B>& step, StackedState<C, B>& state) const {
     auto& layers = state.layers;
     Variable<B> output = hidden(layers[0]);
     for (std::size_t l = 1; l < layers_.size(); ++l) {

@@ -269,7 +269,8 @@ class Training<Model, Optimizer> {
     const Shape& weight = c.layer.weight.shape;
     detail::require_equal("objective", "features of width", weight.cols(), c.features.cols());
     detail::require_equal("objective", "biases, one per class:", weight.rows(), c.layer.bias.shape.size());
-    detail::require_equal("objective", "labels, one per row of features:", c.features.rows(), c.labels.size());
+    detail::require_equal("objective", "labels, one per row of features:", c.features.rows(),
+                          c.labels.size());
     for (const Index label : c.labels)
       if (label < 0 || static_cast<std::size_t>(label) >= weight.rows())
         fail("objective", "labels from 0 to " + detail::text(weight.rows() - 1), detail::text(label));

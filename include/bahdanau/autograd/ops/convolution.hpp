@@ -44,7 +44,7 @@ struct Window {
   BAHDANAU_HOST_DEVICE Window(const SequenceBounds& sequences, std::size_t r) {
     const std::size_t before = r - static_cast<std::size_t>(sequences.begin[r]);
     const std::size_t from = static_cast<std::size_t>(sequences.end[r]) - r;
-    first = before < half ? half - before : 0;
+    first = before + 1 <= half ? half - before : 0;  // nvcc refuses `before < half` where half is 0
     last = from > half ? Width : half + from;
   }
   BAHDANAU_HOST_DEVICE bool whole() const { return first == 0 && last == Width; }

@@ -287,7 +287,10 @@ TEST_CASE("what is wrong with a model file is said", "[io][model][error]") {
   }
   SECTION("an unknown setting") {
     replace(e.metadata["config"], "\"final_state\"", "\"final_stat\"");
-    CHECK(e.load_error(path).ends_with("encoder, decoder, readout, bridge, tied, final_state, got \"final_stat\""));
+    CHECK(
+        e.load_error(path).ends_with("encoder, decoder, readout, bridge, tied, residual, dropout_masks, "
+                                     "embedding_dropout, final_state, got "
+                                     "\"final_stat\""));
   }
   SECTION("an unknown final state") {
     replace(e.metadata["config"], "\"valid\"", "\"last\"");

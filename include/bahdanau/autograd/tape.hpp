@@ -338,7 +338,8 @@ class Tape {
   }
 
   Variable<B> filled(Variable<B> v, std::span<const Scalar> host) {
-    detail::require_equal("Tape", "numbers for " + v.shape.text() + ":", v.size(), host.size());
+    if (host.size() != v.size())  // asked first: a message allocates
+      detail::require_equal("Tape", "numbers for " + v.shape.text() + ":", v.size(), host.size());
     B::upload(host.data(), host.size(), v.value);
     return v;
   }

@@ -98,8 +98,7 @@ else
   # Those that the processor has.
   if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then at_level plain avx2; fi
   if grep -qw avx2 /proc/cpuinfo 2>/dev/null; then at_level plain baseline; fi
-  # -O3, as CMake's Release has it: where more is inlined, g++ warns of more.
-  core native -DBAHDANAU_NATIVE=ON -DCMAKE_CXX_FLAGS_RELEASE='-O3 -g0 -DNDEBUG'
+  core native -DBAHDANAU_NATIVE=ON
   for version in 14 19; do
     wanted clang-$version || continue
     "$root/cmake/install_dependencies.sh" clang-$version  # by itself: not every system has both

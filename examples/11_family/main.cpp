@@ -12,6 +12,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,11 +77,14 @@ Arguments read_arguments(int count, char** words) {
   return out;
 }
 
+/// A name as it stands in a list, between commas.
+std::string in_commas(std::string_view name) { return std::string(",").append(name).append(","); }
+
 std::vector<Member> members(const std::string& only) {
   std::vector<Member> found;
   for (const auto group : {gru_members, gru_reset_before_members, lstm_members, score_members})
     for (const Member& member : group())
-      if (only.empty() || ("," + only + ",").find("," + std::string(member.name) + ",") != only.npos)
+      if (only.empty() || in_commas(only).find(in_commas(member.name)) != std::string::npos)
         found.push_back(member);
   // Those without attention last: pictures have a colour for each of the others.
   std::stable_partition(found.begin(), found.end(), [](const Member& member) { return member.attends; });

@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "json.hpp"
+#include "metrics.hpp"
 #include "output.hpp"
 
 namespace cli {
@@ -20,8 +21,11 @@ namespace {
 
 /// What is summed over all pairs.
 struct Totals {
+  explicit Totals(const MetricOptions& options) : metrics(options) {}
+
   std::size_t pairs = 0;
   bd::CorpusBleu bleu;
+  Metrics metrics;             // those that were asked for
   double nats = 0;             // of the given translations
   std::size_t tokens = 0;      // of them, `<eos>` included
   std::size_t translated = 0;  // tokens of the model's own
@@ -50,7 +54,12 @@ void add(Totals& totals, const AnyModel& model, const std::vector<bd::SentencePa
     totals.translated += predicted.size();
     if (!predicted.empty() && predicted.back() == bd::reserved::names[bd::reserved::eos])
       predicted.pop_back();
-    totals.bleu.add(predicted, bd::tokenize(pairs[i].target, model.vocabularies().text));
+    const bd::Vocabularies& v = model.vocabularies();
+    const std::vector<std::string> reference = v.target_tokens(pairs[i].target);
+    totals.bleu.add(predicted, reference);
+    // As it is written where the model writes so, too; else in the model's own spelling.
+    totals.metrics.add(pairs[i].source, found[i].front().text,
+                       v.text.target_side().cased() ? pairs[i].target : v.target_text(reference));
     totals.nats -= given[i].score;
     totals.tokens += given[i].target.size();
   }
@@ -64,7 +73,7 @@ void evaluate(const EvaluateOptions& options) {
   bd::PairReader reader = open_pairs(options.data, bad_lines);
   const auto model = load_models(options.model);
   check_words(*model, options.search.search());
-  Totals totals;
+  Totals totals(options.metrics);
   std::size_t too_long = 0;
   for (bool more = true; more;) {
     std::vector<bd::SentencePair> pairs;
@@ -95,16 +104,17 @@ void evaluate(const EvaluateOptions& options) {
   const double speed = static_cast<double>(totals.translated) / totals.seconds;
   if (!std::isfinite(perplexity))
     bd::fail(options.data.string(), "a finite perplexity", bd::detail::number_text(perplexity));
+  const bool lowercase = !model->vocabularies().text.target_side().cased();
   std::string out;
   if (options.json) {
     json::append(out += R"({"pairs":)", totals.pairs);
     json::append(out += R"(,"bleu":)", bleu);
     json::append(out += R"(,"perplexity":)", perplexity);
     json::append(out += R"(,"tokens_per_second":)", speed);
-    out += "}\n";
+    out += totals.metrics.json_text(lowercase) + "}\n";
   } else {
     out = "pairs\t" + bd::detail::text(totals.pairs) + "\nBLEU-4\t" + fixed(bleu, 2) + "\nperplexity\t" +
-          fixed(perplexity, 3) + "\ntokens/s\t" + fixed(speed, 0) + "\n";
+          fixed(perplexity, 3) + "\ntokens/s\t" + fixed(speed, 0) + "\n" + totals.metrics.lines(lowercase);
   }
   write(out);
   if (const std::size_t skipped = reader.skipped() + too_long; skipped > 0)

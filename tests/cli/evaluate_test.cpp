@@ -1,6 +1,7 @@
 // bahdanau evaluate and bahdanau plot from outside.
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -47,6 +48,56 @@ TEST_CASE("without --json evaluate writes names and values", "[cli][evaluate]") 
   CHECK_THAT(run.out, StartsWith("pairs\t12\nBLEU-4\t100.00\nperplexity\t1."));
   CHECK_THAT(run.out, ContainsSubstring("\ntokens/s\t"));
   CHECK(lines_in(run.out).size() == 4);
+}
+
+TEST_CASE("evaluate --metric writes each metric with its interval and signature", "[cli][evaluate]") {
+  const Run run = with_model("evaluate", "--data - --metric bleu,chrf,ter,wer,cer,per,exact", tiny_pairs);
+  const std::vector<std::string> lines = lines_in(run.out);
+  REQUIRE(lines.size() == 11);
+  CHECK_THAT(lines[4],
+             StartsWith("BLEU\t100.00\t[100.00, 100.00]\tnrefs:1|bs:1000|seed:1|case:lc|eff:no|tok:13a|"
+                        "smooth:exp|version:bahdanau-"));
+  CHECK_THAT(lines[5], StartsWith("chrF2\t100.00\t[100.00, 100.00]\tnrefs:1|"));
+  CHECK_THAT(lines[6], StartsWith("TER\t0.00\t[0.00, 0.00]\tnrefs:1|"));
+  CHECK_THAT(lines[7], StartsWith("WER\t0.00\t"));
+  CHECK_THAT(lines[8], StartsWith("CER\t0.00\t"));
+  CHECK_THAT(lines[9], StartsWith("PER\t0.00\t"));
+  CHECK_THAT(lines[10], StartsWith("exact match\t100.00\t"));
+}
+
+TEST_CASE("evaluate --metric --json has the same numbers, unrounded", "[cli][evaluate]") {
+  // One target in two, and one word in five, is not what the model says.
+  const std::string pairs = "He runs now.\tIl court aussitôt.\nGo.\tVa !\n";
+  const nlohmann::json got = evaluate(pairs, "--metric exact --metric wer,rouge-l");
+  CHECK(got.size() == 5);
+  const nlohmann::json& metrics = got["metrics"];
+  REQUIRE(metrics.size() == 3);
+  CHECK(metrics[0]["name"] == "exact match");
+  CHECK(metrics[0]["score"] == 50);
+  CHECK(metrics[0]["low"] == 0);
+  CHECK(metrics[0]["high"] == 100);
+  CHECK(metrics[1]["score"].get<double>() == Approx(100 / 6.));
+  CHECK_THAT(metrics[1]["signature"].get<std::string>(),
+             StartsWith("nrefs:1|bs:1000|seed:1|case:lc|unit:word|"));
+  CHECK(metrics[2]["name"] == "ROUGE-L");
+}
+
+TEST_CASE("lines with the same source are references of one sentence where they are joined",
+          "[cli][evaluate]") {
+  const std::string pairs = "Go.\tPars !\nGo.\tVa !\nRun.\tCours !\n";
+  CHECK(evaluate(pairs, "--metric exact")["metrics"][0]["score"].get<double>() == Approx(200 / 3.));
+  const nlohmann::json joined = evaluate(pairs, "--metric exact --join-sources");
+  CHECK(joined["metrics"][0]["score"] == 100);
+  CHECK_THAT(joined["metrics"][0]["signature"].get<std::string>(), StartsWith("nrefs:var|"));
+  CHECK(joined["pairs"] == 3);
+}
+
+TEST_CASE("a metric that there is not is answered with those that there are", "[cli][evaluate][error]") {
+  const Run run = run_tool("evaluate --model m --data d --metric bleu,blue");
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err,
+             ContainsSubstring("--metric") && ContainsSubstring("blue") && ContainsSubstring("chrf++"));
+  CHECK(run_tool("evaluate --model m --data d --join-sources").code == 2);
 }
 
 TEST_CASE("evaluate says what is wrong with its data", "[cli][evaluate][error]") {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -12,9 +13,13 @@
 #include <bahdanau/metric/bleu.hpp>
 #include <bahdanau/metric/perplexity.hpp>
 
+#include "metric/recorded.hpp"
 #include "support/catch.hpp"
 
+using bahdanau::Bleu;
+using bahdanau::BleuTokens;
 using bahdanau::CorpusBleu;
+using bahdanau::Evaluation;
 using bahdanau::perplexity;
 using bahdanau::sentence_bleu;
 
@@ -130,6 +135,43 @@ TEST_CASE("corpus BLEU goes from 0 to 100", "[bleu]") {
   CHECK(corpus.brevity_penalty() == 1);
   corpus.add("je suis chez moi .", "je suis chez moi .");
   CHECK(corpus.score() == 100);
+}
+
+TEST_CASE("BLEU of raw text is sacrebleu's, by 13a, by white space and by characters", "[bleu]") {
+  bahdanau::test::check_recorded(Bleu{}, "bleu");
+  bahdanau::test::check_recorded(Bleu{.lowercase = true}, "bleu_lowercase");
+  bahdanau::test::check_recorded(Bleu{.tokens = BleuTokens::none}, "bleu_none");
+  bahdanau::test::check_recorded(Bleu{.tokens = BleuTokens::characters}, "bleu_char");
+}
+
+TEST_CASE("BLEU has sacrebleu's signatures, and our version", "[bleu]") {
+  bahdanau::test::check_signature(Bleu{}, "bleu");
+  bahdanau::test::check_signature(Bleu{.lowercase = true}, "bleu_lowercase");
+  bahdanau::test::check_signature(Bleu{.tokens = BleuTokens::none}, "bleu_none");
+  bahdanau::test::check_signature(Bleu{.tokens = BleuTokens::characters}, "bleu_char");
+}
+
+TEST_CASE("BLEU of raw text is that of its tokens", "[bleu]") {
+  CorpusBleu tokens;
+  tokens.add("il est calme , je crois .", "il est calme , dit - elle .");
+  Evaluation<Bleu> text;
+  text.add("il est calme, je crois.", "il est calme , dit - elle .");
+  CHECK(text.score() == tokens.score());
+  CHECK(text.score() > 0);
+}
+
+TEST_CASE("an n-gram is matched as often as it is in one of the references, never in their sum", "[bleu]") {
+  const std::vector<std::string_view> references{"a a b", "a c c"};
+  const bahdanau::BleuStatistics counts = Bleu{}.statistics("a a a c c", references);
+  CHECK(counts.matches[0] == 4);  // a twice, by the first, and c twice, by the second
+  CHECK(counts.totals[0] == 5);
+  CHECK(counts.reference_length == 3);
+}
+
+TEST_CASE("of references that are equally near in length BLEU takes the shorter", "[bleu]") {
+  CHECK(Bleu{}.statistics("a b c", std::vector<std::string_view>{"a b c d", "a b"}).reference_length == 2);
+  CHECK(Bleu{}.statistics("a b c", std::vector<std::string_view>{"a b", "a b c d"}).reference_length == 2);
+  CHECK(Bleu{}.statistics("a b c", std::vector<std::string_view>{"a", "a b c d"}).reference_length == 4);
 }
 
 TEST_CASE("case matters to BLEU", "[bleu]") { CHECK(sentence_bleu("Va", "va") == 0); }

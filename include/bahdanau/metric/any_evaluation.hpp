@@ -1,0 +1,98 @@
+// Metrics by name, for programs that are told which when they run.
+// The list is here and nowhere else; a metric of one's own is wrapped as those of the library are.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/quote.hpp>
+#include <bahdanau/metric/bleu.hpp>
+#include <bahdanau/metric/chrf.hpp>
+#include <bahdanau/metric/error_rate.hpp>
+#include <bahdanau/metric/evaluation.hpp>
+#include <bahdanau/metric/exact_match.hpp>
+#include <bahdanau/metric/rouge.hpp>
+#include <bahdanau/metric/ter.hpp>
+
+namespace bahdanau {
+
+/// An `Evaluation` of any metric.
+class AnyEvaluation {
+ public:
+  template <Metric M>
+  explicit AnyEvaluation(M metric) : self_(std::make_unique<Of<M>>(std::move(metric))) {}
+
+  /// Counts a sentence. Throws for text that is not UTF-8, and without a reference.
+  void add(std::string_view prediction, std::span<const std::string> references) {
+    self_->add(prediction, references);
+  }
+  /// Throws where there are no sentences.
+  MetricResult result(const Bootstrap& bootstrap = {}) const { return self_->result(bootstrap); }
+
+ private:
+  struct Interface {
+    virtual ~Interface() = default;
+    virtual void add(std::string_view prediction, std::span<const std::string> references) = 0;
+    virtual MetricResult result(const Bootstrap& bootstrap) const = 0;
+  };
+  template <Metric M>
+  struct Of final : Interface {
+    explicit Of(M metric) : evaluation(std::move(metric)) {}
+    void add(std::string_view prediction, std::span<const std::string> references) override {
+      evaluation.add(prediction, references);
+    }
+    MetricResult result(const Bootstrap& bootstrap) const override { return evaluation.result(bootstrap); }
+    Evaluation<M> evaluation;
+  };
+
+  std::unique_ptr<Interface> self_;
+};
+
+namespace detail {
+
+/// A metric's name on a command line, and how to make one; `lowercase` says that case is not to matter.
+struct NamedMetric {
+  std::string_view name;
+  AnyEvaluation (*make)(bool lowercase);
+};
+
+inline constexpr NamedMetric named_metrics[] = {
+    {"bleu", [](bool lowercase) { return AnyEvaluation(Bleu{.lowercase = lowercase}); }},
+    {"chrf", [](bool lowercase) { return AnyEvaluation(Chrf{.lowercase = lowercase}); }},
+    {"chrf++", [](bool lowercase) { return AnyEvaluation(ChrfPlusPlus{.lowercase = lowercase}); }},
+    {"ter", [](bool) { return AnyEvaluation(Ter{}); }},
+    {"wer", [](bool lowercase) { return AnyEvaluation(WordErrorRate{lowercase}); }},
+    {"cer", [](bool lowercase) { return AnyEvaluation(CharacterErrorRate{lowercase}); }},
+    {"per", [](bool) { return AnyEvaluation(PhoneErrorRate{}); }},
+    {"dictionary-wer", [](bool) { return AnyEvaluation(DictionaryWordErrorRate{}); }},
+    {"exact", [](bool lowercase) { return AnyEvaluation(ExactMatch{lowercase}); }},
+    {"rouge-1", [](bool) { return AnyEvaluation(Rouge1{}); }},
+    {"rouge-2", [](bool) { return AnyEvaluation(Rouge2{}); }},
+    {"rouge-l", [](bool) { return AnyEvaluation(RougeL{}); }}};
+
+}  // namespace detail
+
+/// The names that `evaluation_named` knows: bleu, chrf, ter, ...
+inline std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const detail::NamedMetric& metric : detail::named_metrics) names.emplace_back(metric.name);
+  return names;
+}
+
+/// The metric of that name, with its defaults; `lowercase` makes case not matter where the metric has a
+/// choice. Throws with the names if there is none.
+inline AnyEvaluation evaluation_named(std::string_view name, bool lowercase = false) {
+  std::string names;
+  for (const detail::NamedMetric& metric : detail::named_metrics) {
+    if (metric.name == name) return metric.make(lowercase);
+    names += (names.empty() ? "" : ", ") + std::string(metric.name);
+  }
+  fail("metric", "one of " + names, detail::quote(name));
+}
+
+}  // namespace bahdanau

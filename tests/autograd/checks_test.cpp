@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
@@ -120,6 +122,66 @@ TEST_CASE("a write to what an adjoint still needs is found", "[tape][checks]") {
   B::fill(y.value, 1, 7);
   CHECK(message_of([&] { tape.backward(sum(z)); }) ==
         "tanh: expected the values that its adjoint needs, got others; somebody has written over them since");
+}
+
+TEST_CASE("any write to what an adjoint still needs is found, to the last bit of the last number",
+          "[tape][checks]") {
+  const auto found = [](std::size_t n, auto write) {
+    std::vector<double> numbers(n);
+    for (std::size_t i = 0; i < n; ++i) numbers[i] = 0.1 + static_cast<double>(i) / 1000;
+    Tape tape(Tape::Mode::checked);
+    const V y = tanh(tape.leaf({1, n}, numbers)), z = identity(y, right);
+    std::vector<double> values = on_host<B>(y.value, n);
+    write(values);
+    B::upload(values.data(), n, y.value);
+    return message_of([&] { tape.backward(sum(z)); }).starts_with("tanh: expected the values");
+  };
+  for (const std::size_t n : {1U, 2U, 7U, 8U, 9U, 16U, 17U, 100U, 4096U, 4097U, 5000U}) {
+    CAPTURE(n);
+    CHECK_FALSE(found(n, [](auto&) {}));
+    CHECK(found(n, [](auto& y) { y.front() = std::nextafter(y.front(), 1); }));
+    CHECK(found(n, [](auto& y) { y.back() = std::nextafter(y.back(), 1); }));
+    CHECK(found(n, [](auto& y) {
+      for (double& x : y) x = -x;
+    }));
+    for (std::size_t apart = 1; apart < n; apart *= 2) {
+      CAPTURE(apart);
+      CHECK(found(n, [&](auto& y) { std::swap(y[0], y[apart]); }));
+      CHECK(found(n, [&](auto& y) {
+        y[0] = -y[0];
+        y[apart] = -y[apart];
+      }));
+    }
+  }
+}
+
+TEST_CASE("a write to a weight is found, before the adjoints and by one of them", "[tape][checks]") {
+  BoundCell<bahdanau::Gru, B> cell(3, 2);
+  const auto message = [&](auto before, auto during) {
+    Tape tape(Tape::Mode::checked);
+    bahdanau::bind(tape, cell.weights, &cell.gradients);
+    bahdanau::CellState<bahdanau::Gru, B> state{tape.zeros({2, 2})};
+    for (int step = 0; step < 3; ++step) {
+      const V x = identity(ones(tape), [&during, step](Gradients<B>& d, const V& from, const V& to) {
+        if (step == 1) during();
+        right(d, from, to);
+      });
+      state = bahdanau::Gru::step<B>(
+          cell.w, linear(x, tape[cell.w.weight_ih], tape[cell.w.bias_ih], Result::given), state);
+    }
+    before();
+    return message_of([&] { tape.backward(sum(state[0])); });
+  };
+  const auto change = [&] {
+    cell.weights.change(cell.w.weight_hh, [](auto numbers) { numbers.back() += 1; });
+  };
+  const auto nothing = [] {};
+  const std::string expected =
+      "Gru::step: expected the values that its adjoint needs, got others; somebody has written over them "
+      "since";
+  CHECK(message(nothing, nothing) == "nothing was thrown");
+  CHECK(message(change, nothing) == expected);
+  CHECK(message(nothing, change) == expected);
 }
 
 TEST_CASE("a gradient that an adjoint forgets to fill is found", "[tape][checks]") {

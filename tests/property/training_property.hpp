@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -36,19 +38,24 @@ Model random_model(const RandomCase& c, float dropout) {
 template <class Model>
 std::string gradient_is_the_sum_of_rows(const RandomCase& c) {
   Model model = random_model<Model>(c, 0);
-  const auto add_gradient = [](auto& training, const Batch& batch, std::vector<double>& sum) {
-    training.loss(batch);
-    training.backward();
-    const std::vector<double> gradient = numbers_of(training.gradients());
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
-  };
   const Batch batch = c.batch(0);
   const StepOptions options{.threads = 1, .label_smoothing = c.smoothing, .checked = true};
   Training together(model, Adam{}, options), alone(model, Adam{}, options);
   std::vector<double> whole(model.parameters().size()), rows(whole.size());
-  add_gradient(together, batch, whole);
+  const auto add_gradient = [](auto& training, const Batch& of, double times, std::vector<double>& sum) {
+    training.loss(of);
+    training.backward();
+    const double* gradient = detail::numbers(training.gradients());
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += times * gradient[i];
+  };
+  add_gradient(together, batch, 1, whole);
+  // Rows that are alike, as many short ones are, have one gradient.
+  std::map<std::pair<std::vector<Token>, std::vector<Token>>, std::size_t> pairs;
   for (std::size_t r = 0; r < c.rows; ++r)
-    add_gradient(alone, {row_alone(batch.source, r), row_alone(batch.target, r)}, rows);
+    ++pairs[{row_tokens(batch.source, r), row_tokens(batch.target, r)}];
+  for (const auto& [pair, times] : pairs)
+    add_gradient(alone, {Sequences::from_rows({&pair.first, 1}), Sequences::from_rows({&pair.second, 1})},
+                 static_cast<double>(times), rows);
   double largest = 0;
   for (const double x : rows) largest = std::max(largest, std::abs(x));
   const double error = largest_difference(whole, rows);
@@ -62,16 +69,18 @@ std::string gradient_is_the_sum_of_rows(const RandomCase& c) {
 /// memory at once.
 template <class Model>
 std::string threads_change_no_bit(const RandomCase& c) {
+  const Model first = random_model<Model>(c, c.dropout);
+  const std::array batches{c.batch(0), c.batch(1), c.batch(2)};
   const auto trained = [&](std::size_t threads) {
-    Model model = random_model<Model>(c, c.dropout);
+    Model model = first;
     Training training(model, Adam{.rate = 0.01},
                       {.clip = 1,
                        .threads = threads,
                        .seed = c.seed,
                        .label_smoothing = c.smoothing,
                        .scheduled_sampling = {.decay = ScheduledSampling::Decay::linear, .k = c.teacher}});
-    for (std::uint64_t step = 0; step < 3; ++step) {
-      training.loss(c.batch(step));
+    for (const Batch& batch : batches) {
+      training.loss(batch);
       training.backward();
       training.step();
     }

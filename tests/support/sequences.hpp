@@ -46,11 +46,16 @@ inline Sequences random_sequences(std::size_t rows, std::size_t width, std::size
   return Sequences::from_rows(out);
 }
 
+/// The tokens of one row of many.
+inline std::vector<Token> row_tokens(const Sequences& all, std::size_t row) {
+  const Token* begin = all.tokens.data() + row * all.width();
+  return {begin, begin + all.lengths[row]};
+}
+
 /// One row of many, as wide as it is long.
 inline Sequences row_alone(const Sequences& all, std::size_t row) {
-  const Token* begin = all.tokens.data() + row * all.width();
-  const std::vector<std::vector<Token>> rows{{begin, begin + all.lengths[row]}};
-  return Sequences::from_rows(rows);
+  const std::vector<Token> tokens = row_tokens(all, row);
+  return Sequences::from_rows({&tokens, 1});
 }
 
 }  // namespace bahdanau::test

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <bahdanau/autograd/arrays.hpp>
@@ -24,7 +27,9 @@ class TapeChecks {
   using Scalar = typename B::Scalar;
 
   void note(const Operation<B>& operation, std::size_t number, const Arrays<B>& arrays) {
-    Entry entry{std::string(operation.name), {}, {}, {}};
+    if (entries_.size() <= number) entries_.resize(number + 1);
+    Entry& entry = entries_[number];
+    entry.begin(operation.name);
     for (const auto& named : operation.arguments) {
       const Variable<B>& v = *named;
       if (!v.has_gradient()) continue;
@@ -38,9 +43,10 @@ class TapeChecks {
         results_.add((*v).array);
       }
     for (const auto& v : operation.values)
-      if ((*v).value != nullptr) entry.values.push_back(checksum(*v));
-    entries_.resize(number);
-    entries_.push_back(std::move(entry));
+      if ((*v).has_gradient() && arrays[(*v).array].parameter)
+        note_parameter(operation.name, *v);
+      else if ((*v).value != nullptr)
+        entry.values.push_back(checksum(*v));
   }
 
   /// A result whose gradient is read without an adjoint, or not needed.
@@ -63,13 +69,11 @@ class TapeChecks {
   }
 
   void before(std::size_t number) {
+    if (!playing_) require_parameters();
     playing_ = true;
     current_ = number;
     filled_.clear();
-    for (const Checksum& recorded : entries_[number].values)
-      if (recorded.hash != hash(recorded.data, recorded.size))
-        fail(entries_[number].name, "the values that its adjoint needs", "others",
-             "somebody has written over them since");
+    for (const Checksum& recorded : entries_[number].values) require_same(entries_[number].name, recorded);
   }
   void after(std::size_t number) {
     const Entry& entry = entries_[number];
@@ -84,6 +88,7 @@ class TapeChecks {
   /// All adjoints were played: gradients that nobody has read were lost on the way.
   void end(const Arrays<B>& arrays) {
     playing_ = false;
+    require_parameters();
     for (ArrayId id = 0; id < arrays.size(); ++id) {
       const auto& array = arrays[id];
       if (!array.filled || array.leaf || array.constant || array.step == TapeArray<Scalar>::all_steps)
@@ -96,7 +101,7 @@ class TapeChecks {
   }
 
   void clear() {
-    entries_.clear();
+    parameters_.clear();
     weights_ = {};
     results_ = {};
     playing_ = false;
@@ -121,22 +126,68 @@ class TapeChecks {
     std::string name;
     std::vector<ArrayId> arguments, results;
     std::vector<Checksum> values;
+    /// Forgets the pass before, but keeps the memory.
+    void begin(std::string_view who) {
+      name = who;
+      arguments.clear();
+      results.clear();
+      values.clear();
+    }
+  };
+  struct ReadParameter {
+    std::string name;  // of the first operation whose adjoint reads it
+    Checksum value;
   };
 
   static bool contains(const std::vector<ArrayId>& list, ArrayId id) {
     return std::find(list.begin(), list.end(), id) != list.end();
   }
   Checksum checksum(const Variable<B>& v) { return {v.value, v.size(), hash(v.value, v.size())}; }
+  void require_same(const std::string& name, const Checksum& recorded) {
+    if (recorded.hash != hash(recorded.data, recorded.size))
+      fail(name, "the values that its adjoint needs", "others", "somebody has written over them since");
+  }
+
+  /// Parameters are read at every step, and nobody may write to them before all adjoints were played: they
+  /// are compared before the first of these and after the last.
+  void note_parameter(std::string_view name, const Variable<B>& v) {
+    for (const ReadParameter& known : parameters_)
+      if (known.value.data == v.value && known.value.size == v.size()) return;
+    parameters_.push_back({std::string(name), checksum(v)});
+  }
+  void require_parameters() {
+    for (const ReadParameter& p : parameters_) require_same(p.name, p.value);
+  }
+
+  /// Of the bits: by pieces that stay in a cache, and by numbers, in lanes that do not wait for one another.
   std::uint64_t hash(const Scalar* data, std::size_t n) {
-    host_.resize(n);
-    B::download(data, n, host_.data());
-    std::uint64_t h = 14695981039346656037U;  // FNV-1a
-    const auto* bytes = reinterpret_cast<const unsigned char*>(host_.data());
-    for (std::size_t i = 0; i < n * sizeof(Scalar); ++i) h = (h ^ bytes[i]) * 1099511628211U;
-    return h;
+    constexpr std::size_t piece = 4096;
+    std::array<std::uint64_t, 8> lanes{};
+    for (std::size_t begin = 0; begin < n; begin += piece) {
+      const std::size_t count = std::min(piece, n - begin);
+      if (host_.size() < count) host_.resize(count);
+      B::download(data + begin, count, host_.data());
+      std::size_t i = 0;
+      for (; i + lanes.size() <= count; i += lanes.size())
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane) stir(lanes[lane], bits(host_[i + lane]));
+      for (std::size_t lane = 0; i + lane < count; ++lane) stir(lanes[lane], bits(host_[i + lane]));
+    }
+    std::uint64_t all = 0;
+    for (const std::uint64_t lane : lanes) stir(all, lane);
+    return all;
+  }
+  static std::uint64_t bits(Scalar x) {
+    return std::bit_cast<std::conditional_t<sizeof(Scalar) == 8, std::uint64_t, std::uint32_t>>(x);
+  }
+  /// One to one, so that no single change is lost. High bits reach the low ones: a sign would else leave a
+  /// trace that a second one wipes out.
+  static void stir(std::uint64_t& sum, std::uint64_t word) {
+    sum = (sum ^ word) * 0xbf58476d1ce4e5b9U;
+    sum ^= sum >> 32;
   }
 
   std::vector<Entry> entries_;
+  std::vector<ReadParameter> parameters_;
   Set weights_;                  // whose gradients come from products
   Set results_;                  // of operations, with an adjoint or without
   std::vector<ArrayId> filled_;  // by the adjoint that is played

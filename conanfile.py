@@ -17,8 +17,8 @@ class BahdanauConan(ConanFile):
     topics = ("attention", "seq2seq", "gru", "lstm", "translation", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"with_thrust": [True, False]}
-    default_options = {"with_thrust": False}
+    options = {"with_thrust": [True, False], "with_sentencepiece": [True, False]}
+    default_options = {"with_thrust": False, "with_sentencepiece": False}
     no_copy_source = True
     exports_sources = (
         "CMakeLists.txt", "LICENSE", "cmake/*", "include/*",
@@ -48,6 +48,8 @@ class BahdanauConan(ConanFile):
         self.requires("nlohmann_json/[>=3.10 <4]")
         if self.options.with_thrust:
             self.requires("thrust/[>=1.17 <3]")
+        if self.options.with_sentencepiece:
+            self.requires("sentencepiece/[>=0.1.97 <1]")
 
     def build_requirements(self):
         if self._with_tests:

@@ -1,0 +1,159 @@
+// Subwords by SentencePiece: learnt, split, joined, sampled, kept in a model file.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <bahdanau/bahdanau.hpp>
+#include <bahdanau/text/sentencepiece.hpp>
+
+#include "support/catch.hpp"
+#include "support/data.hpp"
+#include "support/file_bytes.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+
+using namespace bahdanau::test;
+namespace bd = bahdanau;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::vector<std::string> some_sentences() {
+  std::vector<std::string> out;
+  for (const char* who : {"he", "she", "Tom", "the walker", "my teacher"})
+    for (const char* does : {"walked", "is walking", "walks", "teaches", "was teaching", "talked"})
+      for (const char* where : {"home", "to the town", "in the garden", "slowly", "today"})
+        out.push_back(std::string(who) + " " + does + " " + where + ".");
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& pieces) {
+  std::string out;
+  for (const std::string& piece : pieces) out += (out.empty() ? "" : "|") + piece;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("pieces are learnt, and text comes back from them", "[subwords]") {
+  const auto pieces = bd::SentencePiece::train(some_sentences(), {.pieces = 320});
+  CHECK(pieces->kind() == "sentencepiece");
+  CHECK(pieces->pieces().size() <= 320);
+  for (const char* text : {"Tom walks home.", "the talker teaches slowly", "Ünïcode 你好 😀 zzz",
+                           "« guillemets » “quotes” ，。"}) {
+    INFO(text);
+    CHECK(pieces->join(pieces->split(text)) == text);
+  }
+  CHECK(pieces->split("  Tom   walks ") == pieces->split("Tom walks"));
+  CHECK(pieces->split("").empty());
+  // Whatever is split is known: other characters become bytes.
+  const auto v = bd::Vocabulary::of_pieces(pieces->pieces());
+  for (const std::string& piece : pieces->split("Ünïcode 你好 😀")) CHECK(v.contains(piece));
+  CHECK(pieces->join(std::vector<std::string>{"▁Tom", "<unk>", "▁home"}) == "Tom<unk> home");
+  // The same text gives the same model.
+  CHECK(bd::SentencePiece::train(some_sentences(), {.pieces = 320})->bytes() == pieces->bytes());
+}
+
+TEST_CASE("segmentations are drawn by their probabilities, from a key alone", "[subwords][sampling]") {
+  const auto pieces = bd::SentencePiece::train(some_sentences(), {.pieces = 320});
+  const bd::SubwordSampling how{.best = 8, .alpha = 0.2};
+  std::map<std::string, int> seen;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const auto drawn = pieces->sample("the talker teaches", how, bd::random::Key{i});
+    CHECK(pieces->join(drawn) == "the talker teaches");
+    CHECK(drawn == pieces->sample("the talker teaches", how, bd::random::Key{i}));
+    ++seen[joined(drawn)];
+  }
+  CHECK(seen.size() > 3);
+  CHECK(seen.size() <= 8);
+  const std::string best = joined(pieces->split("the talker teaches"));
+  for (const auto& [way, times] : seen) CHECK(times <= seen[best] + 40);
+  // A high alpha leaves the best one alone.
+  for (std::uint64_t i = 0; i < 20; ++i)
+    CHECK(joined(pieces->sample("the talker teaches", {.best = 8, .alpha = 1000}, bd::random::Key{i})) ==
+          best);
+}
+
+TEST_CASE("a model file carries its pieces", "[subwords][io]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "m.safetensors";
+  using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+  std::vector<bd::SentencePair> pairs;
+  for (const std::string& sentence : some_sentences()) pairs.push_back({sentence, sentence});
+  const bd::TextSide side{.tokens = bd::Tokens::subwords,
+                          .lowercase = false,
+                          .subwords = bd::SentencePiece::train(some_sentences(), {.pieces = 320})};
+  const auto corpus = bd::Corpus::from_pairs(pairs, {.source = side, .target = side});
+  Model model({.embed = 16, .hidden = 16, .layers = 1}, corpus.vocabularies(), 1);
+  bd::Trainer(model, bd::Adam{.rate = 0.02}, {.epochs = 80, .progress = bd::Progress::silent}).fit(corpus);
+  model.save(path);
+  const Model loaded = Model::load(path);
+  CHECK(loaded.vocabularies() == model.vocabularies());
+  const std::string text = model.translate("Tom walks home.").text;
+  CHECK(text == "Tom walks home.");
+  CHECK(loaded.translate("Tom walks home.").text == text);
+  const auto frozen = bd::Frozen<Model>::load(path);
+  CHECK(frozen.translate("Tom walks home.").text == text);
+  // Attention is that of pieces.
+  const bd::Translation t = loaded.translate("my teacher talked");
+  CHECK(t.source.size() == t.attention.shape(1));
+  CHECK(t.source.front().starts_with("▁"));
+}
+
+TEST_CASE("a training splits text anew in each epoch, and resumes to the same bits",
+          "[subwords][sampling][train]") {
+  using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+  const TemporaryDirectory files;
+  std::vector<bd::SentencePair> pairs;
+  for (const std::string& sentence : some_sentences()) pairs.push_back({sentence, sentence});
+  const bd::TextSide side{.tokens = bd::Tokens::subwords,
+                          .lowercase = false,
+                          .subwords = bd::SentencePiece::train(some_sentences(), {.pieces = 320})};
+  const bd::CorpusOptions sampled{.max_length = 9, .source = side, .sampling = {.best = 8, .alpha = 0.2}};
+  const auto corpus = bd::Corpus::from_pairs(pairs, sampled);
+  const std::vector<std::size_t> some{3, 1, 2, 40, 41, 42, 43, 44};
+  const auto tokens = [&](std::uint64_t epoch) {
+    const bd::Batch batch = bd::make_batch(corpus, some, bd::random::Key{epoch});
+    CHECK(batch.source.width() <= 9);
+    return batch.source.tokens;
+  };
+  CHECK((tokens(1) == tokens(1)));
+  CHECK((tokens(1).size() != tokens(2).size() || !(tokens(1) == tokens(2))));
+  CHECK((bd::make_batch(corpus, some, bd::random::Key{1}).target.tokens ==
+         bd::make_batch(corpus, some).target.tokens));
+  const auto trained = [&](const bd::Corpus& data, std::size_t epochs, std::size_t threads, bool resume) {
+    Model model({.embed = 8, .hidden = 8, .layers = 1}, data.vocabularies(), 1);
+    bd::Trainer(model, bd::Adam{},
+                {.epochs = epochs,
+                 .threads = threads,
+                 .progress = bd::Progress::silent,
+                 .checkpoint = files / "c",
+                 .resume = resume})
+        .fit(data);
+    return model.weights().read();
+  };
+  const auto whole = trained(corpus, 3, 1, false);
+  trained(corpus, 1, 2, false);
+  CHECK((trained(corpus, 3, 2, true) == whole));
+  CHECK((trained(bd::Corpus::from_pairs(pairs, {.max_length = 9, .source = side}), 3, 1, false) != whole));
+  CHECK(message_of([&] { bd::Corpus::from_pairs(pairs, {.sampling = {.best = 8}}); }) ==
+        "Corpus: expected subwords on a side, where segmentations are sampled, got none");
+}
+
+TEST_CASE("what is no model of pieces is refused", "[subwords][error]") {
+  CHECK(message_of([] { bd::SentencePiece::train(std::vector<std::string>{}); }) ==
+        "SentencePiece::train: expected at least one sentence, got none");
+  CHECK_THAT(message_of([] { bd::SentencePiece::from_bytes("bytes", "no model"); }),
+             ContainsSubstring("bytes: expected text and a model that SentencePiece takes, got"));
+  CHECK(message_of([] { bd::SentencePiece::read("/nowhere/x.model"); }) ==
+        "/nowhere/x.model: expected a file that can be read, got none");
+  CHECK_THAT(message_of([] { bd::SentencePiece::train(std::vector<std::string>{"a b"}, {.pieces = 7}); }),
+             ContainsSubstring("expected at least 8 pieces, got 7"));
+  CHECK(message_of([] {
+          bd::SentencePiece::train(std::vector<std::string>{"abc ab", "你好"}, {.pieces = 260});
+        }) ==
+        "SentencePiece::train: expected more than 265 pieces, as the text has 6 characters that each need "
+        "one, got "
+        "260; a lower character_coverage leaves the rarest to bytes");
+}

@@ -31,8 +31,15 @@
 #include <bahdanau/io/average.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/io/safetensors.hpp>
+#include <bahdanau/io/start_from.hpp>
 #include <bahdanau/metric/bleu.hpp>
+#include <bahdanau/metric/chrf.hpp>
+#include <bahdanau/metric/error_rate.hpp>
+#include <bahdanau/metric/evaluation.hpp>
+#include <bahdanau/metric/exact_match.hpp>
 #include <bahdanau/metric/perplexity.hpp>
+#include <bahdanau/metric/rouge.hpp>
+#include <bahdanau/metric/ter.hpp>
 #include <bahdanau/model/attention.hpp>
 #include <bahdanau/model/attention_decoder.hpp>
 #include <bahdanau/model/batch.hpp>

@@ -80,10 +80,14 @@ inline void require_same_text(const std::string& where, const Vocabularies& firs
   options.max_length = first.text.max_length;
   options.reverse_source = first.text.reverse_source;
   if (options == first.text) return;
-  if (options.tokens != first.text.tokens)
-    fail(where, "tokens " + quote(bahdanau::name(first.text.tokens)) + ", as in the first model",
-         quote(bahdanau::name(options.tokens)));
-  fail(where, "the text settings of the first model", "others");
+  const auto require_same = [&](std::string_view which, const TextSide& ours, const TextSide& its) {
+    if (ours == its) return;
+    const std::string said = ours.text(), got = its.text();
+    fail(where, std::string(which) + " text as " + said + ", as in the first model",
+         got == said ? "other subwords" : got);
+  };
+  require_same("source", first.text.source_side(), options.source_side());
+  require_same("target", first.text.target_side(), options.target_side());
 }
 
 inline std::shared_ptr<const EnsemblePool> ensemble_of(const std::vector<EnsembleMember>& members,

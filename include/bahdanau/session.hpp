@@ -125,7 +125,7 @@ class Session {
     const Vocabularies& v = frozen_.vocabularies();
     std::vector<std::vector<Token>> rows_of_tokens;
     for (const std::string_view sentence : sentences)
-      rows_of_tokens.push_back(detail::token_row(v.source, v.text, sentence));
+      rows_of_tokens.push_back(detail::token_row(v.source, v.source_tokens(sentence)));
     restart(Sequences::from_rows(rows_of_tokens));
   }
 

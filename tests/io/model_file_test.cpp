@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("a saved model comes back the same", "[io][model]", TEST_BACK
   const TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";
   bd::Vocabularies vocabularies = numbered(9, 11, 6);
-  vocabularies.text.tokens = bd::Tokens::characters;
+  vocabularies.text.tokens = bd::Tokens::none;
   vocabularies.text.lowercase = false;
   const M model(
       {.embed = 5, .hidden = 6, .layers = 2, .dropout = 0.1F, .final_state = bd::FinalState::padded},
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("a saved model comes back the same", "[io][model]", TEST_BACK
   CHECK(file.metadata().at("config") ==
         R"({"cell":"lstm","score":"additive","embed":5,"hidden":6,"layers":2,"dropout":0.1,)"
         R"("encoder":"bidirectional","final_state":"padded"})");
-  CHECK(file.metadata().at("text") == R"({"tokens":"characters","lowercase":false,"max_length":6})");
+  CHECK(file.metadata().at("text") == R"({"tokens":"none","lowercase":false,"max_length":6})");
 }
 
 TEST_CASE("a file says max_length only where one was given", "[io][model]") {

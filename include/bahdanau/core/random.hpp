@@ -43,7 +43,16 @@ struct Key {
 
 /// What the numbers of one seed are for. Each has a stream of its own, so that no weight, order or mask
 /// repeats another's draws.
-enum class Stream : std::uint64_t { weights, shuffling, splitting, dropout, sampling, inputs };
+enum class Stream : std::uint64_t {
+  weights,
+  shuffling,
+  splitting,
+  dropout,
+  sampling,
+  inputs,
+  resampling,
+  segmentation
+};
 
 /// The key of a seed's stream: `key_of(seed, Stream::dropout).derive(step)`, say.
 BAHDANAU_HOST_DEVICE constexpr Key key_of(std::uint64_t seed, Stream stream) {

@@ -32,7 +32,7 @@ inline std::vector<Token> phrase_tokens(const std::string& where, std::string_vi
   if (special != reserved::names.end()) return {static_cast<Token>(special - reserved::names.begin())};
   require_utf8(where, phrase);
   std::vector<Token> out;
-  for (const std::string& word : tokenize(phrase, v.text)) {
+  for (const std::string& word : tokenize(phrase, v.text.target_side())) {
     if (!v.target.contains(word))
       fail(where, "words of the target vocabulary", quote(word), "the model cannot write it");
     out.push_back(v.target.id(word));

@@ -14,7 +14,7 @@
 #include <bahdanau/model/sequence_model.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/pairs.hpp>
-#include <bahdanau/text/tokenize.hpp>
+#include <bahdanau/text/vocabularies.hpp>
 
 namespace bahdanau {
 
@@ -59,8 +59,8 @@ std::vector<Translation> score_pairs(const Model& model, std::span<const Sentenc
   for (std::size_t begin = 0; begin < pairs.size(); begin += batch) {
     std::vector<std::vector<Token>> sources, targets;
     for (const SentencePair& pair : pairs.subspan(begin, std::min(batch, pairs.size() - begin))) {
-      sources.push_back(detail::token_row(v.source, v.text, pair.source));
-      targets.push_back(detail::token_row(v.target, v.text, pair.target));
+      sources.push_back(detail::token_row(v.source, v.source_tokens(pair.source)));
+      targets.push_back(detail::token_row(v.target, v.target_tokens(pair.target)));
     }
     const Batch rows{Sequences::from_rows(sources), Sequences::from_rows(targets)};
     const auto decoded = model.forward(rows);
@@ -69,7 +69,7 @@ std::vector<Translation> score_pairs(const Model& model, std::span<const Sentenc
       Translation scored;
       scored.source = detail::spelled(v.source, sources[b]);
       scored.target = detail::spelled(v.target, targets[b]);
-      scored.text = detokenize({scored.target.begin(), scored.target.end() - 1}, v.text.tokens);
+      scored.text = v.target_text(std::span(scored.target).first(scored.target.size() - 1));
       const auto keys = static_cast<std::size_t>(decoded.keys[b]);
       scored.attention = Array<float, 2>::from_shape({targets[b].size(), keys});
       const std::size_t heads = decoded.heads.shape(1);

@@ -7,15 +7,13 @@
 #include <vector>
 
 #include <bahdanau/core/token.hpp>
-#include <bahdanau/text/tokenize.hpp>
 #include <bahdanau/text/vocabulary.hpp>
 
 namespace bahdanau::detail {
 
-/// A sentence's ids with `<eos>`.
-inline std::vector<Token> token_row(const Vocabulary& vocabulary, const TextOptions& options,
-                                    std::string_view sentence) {
-  std::vector<Token> ids = vocabulary.encode(tokenize(sentence, options));
+/// The ids of a sentence's tokens, with `<eos>`.
+inline std::vector<Token> token_row(const Vocabulary& vocabulary, const std::vector<std::string>& tokens) {
+  std::vector<Token> ids = vocabulary.encode(tokens);
   ids.push_back(reserved::eos);
   return ids;
 }

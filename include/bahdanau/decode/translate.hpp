@@ -23,6 +23,7 @@
 #include <bahdanau/decode/token_row.hpp>
 #include <bahdanau/model/translation.hpp>
 #include <bahdanau/text/tokenize.hpp>
+#include <bahdanau/text/vocabularies.hpp>
 
 namespace bahdanau {
 
@@ -69,7 +70,7 @@ Translation read_leaf(const Vocabularies& v, const Leaf& leaf, const Prepared& s
     t.log_probs.push_back(log_prob);
     if (token != reserved::eos) words.push_back(std::move(word));
   });
-  t.text = detokenize(words, v.text.tokens);
+  t.text = v.target_text(words);
   return t;
 }
 
@@ -108,13 +109,13 @@ double check_limits(const Sessions& sessions, std::span<const std::string_view> 
   const Limits& limits = options.limits;
   if (limits.source_tokens == 0 && limits.memory == 0) return 0;
   const MemoryEstimate<Options> memory(sessions.sizes(), options, constraints);
+  const TextSide side = sessions.vocabularies().text.source_side();
   double results = memory.base;
   for (std::size_t b = 0; b < sentences.size(); ++b) {
     // A token has at least one byte.
     if (limits.memory == 0 && sentences[b].size() < limits.source_tokens) continue;
-    const std::size_t tokens = 1 + read_one(sentences, b, [&](std::string_view sentence) {
-                                 return count_tokens(sentence, sessions.vocabularies().text);
-                               });
+    const std::size_t tokens =
+        1 + read_one(sentences, b, [&](std::string_view sentence) { return count_tokens(sentence, side); });
     if (tokens == 1) continue;
     check_source(limits, tokens, b);
     results += memory.results(tokens, sentences[b].size());
@@ -176,7 +177,7 @@ class TextDecoder {
     for (std::size_t tokens = 0; next_ < sentences_.size(); ++next_) {
       Prepared prepared{
           next_,
-          read_one(sentences_, next_, [&](std::string_view sentence) { return tokenize(sentence, v.text); }),
+          read_one(sentences_, next_, [&](std::string_view sentence) { return v.source_tokens(sentence); }),
           {}};
       if (prepared.words.empty()) {
         found_[next_].emplace_back().attention = Array<float, 2>::from_shape({0, 0});

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <bahdanau/io/json_value.hpp>
 #include <bahdanau/io/json_writer.hpp>
 #include <bahdanau/io/safetensors.hpp>
+#include <bahdanau/io/text_settings.hpp>
 #include <bahdanau/model/config.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 
@@ -64,6 +66,16 @@ inline Vocabulary read_vocabulary(const SafetensorsFile& file, std::string_view 
   }
 }
 
+/// The subword model of a side, which is base64 in the file.
+inline std::shared_ptr<const Subwords> read_subwords(const SafetensorsFile& file, const std::string& key,
+                                                     const std::string& kind) {
+  JsonValues in = metadata_json(file, key);
+  const std::string place = metadata_place(file, key);
+  std::string bytes = from_base64(place, in.string());
+  in.finish();
+  return SubwordReaders::process().read(place, kind, std::move(bytes));
+}
+
 inline JsonArray to_json(const Vocabulary& vocabulary) {
   JsonArray out;
   for (const std::string& token : vocabulary.tokens()) out.add(token);
@@ -110,10 +122,9 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
     d.config.check();
     TextOptions& text = d.vocabularies.text;
     in = detail::metadata_json(file, "text");
-    in.object({{"tokens", "a string", [&] { text.tokens = tokens_from_name(in.string()); }},
-               {"lowercase", "true or false", [&] { text.lowercase = in.boolean(); }},
-               {"max_length", "a number", [&] { text.max_length = in.whole(1, largest); }, false},
-               {"reverse_source", "true or false", [&] { text.reverse_source = in.boolean(); }, false}});
+    text = detail::read_text_options(in, largest, [&](std::string_view side, const std::string& kind) {
+      return detail::read_subwords(file, std::string(side) + "_subwords", kind);
+    });
     in.finish();
     text.check("metadata \"text\"");
     detail::require_row_width("metadata \"text\"", d.config.final_state, text.max_length);
@@ -125,7 +136,7 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
 }
 
 inline void ModelDescription::write(SafetensorsWriter& file) const {
-  detail::JsonObject sizes, text;
+  detail::JsonObject sizes;
   sizes.add("cell", cell).add("score", score);
   sizes.add("embed", config.embed).add("hidden", config.hidden).add("layers", config.layers);
   sizes.add("dropout", config.dropout).add("encoder", encoder).add("final_state", name(config.final_state));
@@ -138,15 +149,19 @@ inline void ModelDescription::write(SafetensorsWriter& file) const {
   if (config.dropout_masks != DropoutMasks::per_position)
     sizes.add("dropout_masks", name(config.dropout_masks));
   if (config.embedding_dropout != 0) sizes.add("embedding_dropout", config.embedding_dropout);
-  text.add("tokens", name(vocabularies.text.tokens));
-  text.add("lowercase", vocabularies.text.lowercase);
-  if (vocabularies.text.max_length != 0) text.add("max_length", vocabularies.text.max_length);
-  if (vocabularies.text.reverse_source) text.add("reverse_source", true);
   file.metadata("format", "\"" + std::string(format) + "\"");
   file.metadata("config", sizes.text());
-  file.metadata("text", text.text());
+  file.metadata("text", detail::to_json(vocabularies.text).text());
   file.metadata("source_vocabulary", detail::to_json(vocabularies.source).text());
   file.metadata("target_vocabulary", detail::to_json(vocabularies.target).text());
+  const auto add_subwords = [&](const char* key, const TextSide& side) {
+    if (!side.subwords) return;
+    std::string json;
+    detail::append_json(json, detail::to_base64(side.subwords->bytes()));
+    file.metadata(key, json);
+  };
+  add_subwords("source_subwords", vocabularies.text.source_side());
+  add_subwords("target_subwords", vocabularies.text.target_side());
 }
 
 }  // namespace bahdanau

@@ -33,6 +33,12 @@ struct PolicyNames {
   std::string_view cell, score, encoder, decoder, readout;
 };
 
+/// How text becomes tokens, once where both sides agree.
+inline std::string sides_text(const TextOptions& options) {
+  const TextSide source = options.source_side(), target = options.target_side();
+  return source == target ? source.text() : source.text() + " to " + target.text();
+}
+
 inline std::map<std::string, std::string> model_settings(const PolicyNames& policies, const Config& config,
                                                          const TextOptions& tokens) {
   std::map<std::string, std::string> out{
@@ -40,8 +46,8 @@ inline std::map<std::string, std::string> model_settings(const PolicyNames& poli
       {"score", std::string(policies.score)},
       {"encoder", std::string(policies.encoder)},
       {"final_state", std::string(name(config.final_state))},
-      {"text", std::string(name(tokens.tokens)) + (tokens.lowercase ? ", lower case, " : ", ") +
-                   (tokens.max_length == 0 ? "uncut" : text(tokens.max_length) + " tokens") +
+      {"text", sides_text(tokens) +
+                   (tokens.max_length == 0 ? ", uncut" : ", " + text(tokens.max_length) + " tokens") +
                    (tokens.reverse_source ? ", sources reversed" : "")}};
   // Absent where they are as in 0.1, whose checkpoints say nothing of them.
   const auto add = [&](const char* key, std::string_view value, std::string_view usual) {

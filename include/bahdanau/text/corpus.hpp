@@ -27,8 +27,11 @@ struct CorpusOptions {
   bool lowercase = true;
   BadLines bad_lines = BadLines::fail;
   bool reverse_source = false;  // whether models read sources from their ends; rows here stay as they are
+  std::optional<TextSide> source{}, target{};  // settings of a side, in place of `tokens` and `lowercase`
+  bool extend = false;  // given vocabularies: their tokens, and behind them those of this text that they lack
+  SubwordSampling sampling{};  // of sides with subwords: how a training splits them anew in each epoch
 
-  TextOptions text() const { return {tokens, lowercase, max_length, reverse_source}; }
+  TextOptions text() const { return {tokens, lowercase, max_length, reverse_source, source, target}; }
 };
 
 /// Sentence pairs ready for training.
@@ -51,15 +54,19 @@ class Corpus {
     options.lowercase = vocabularies.text.lowercase;
     options.max_length = vocabularies.text.max_length;
     options.reverse_source = vocabularies.text.reverse_source;
+    options.source = vocabularies.text.source;
+    options.target = vocabularies.text.target;
     return read_with(path, options, vocabularies);
   }
 
   /// A corpus of pairs in memory; options as for a file.
   static Corpus from_pairs(std::span<const SentencePair> pairs, const CorpusOptions& options = {}) {
-    Side source, target;
+    options.text().check("Corpus");
+    Side source(options.text().source_side(), options.sampling),
+        target(options.text().target_side(), options.sampling);
     for (const SentencePair& pair : pairs) {
-      source.add(pair.source, options.text());
-      target.add(pair.target, options.text());
+      source.add(pair.source);
+      target.add(pair.target);
     }
     return make("Corpus", source, target, options, std::nullopt);
   }
@@ -73,6 +80,16 @@ class Corpus {
     const auto cut = [](const std::vector<Token>& row) { return row.empty() || row.back() != reserved::eos; };
     return static_cast<std::size_t>(std::count_if(source_.begin(), source_.end(), cut) +
                                     std::count_if(target_.begin(), target_.end(), cut));
+  }
+  /// How subwords are split anew in each epoch of a training.
+  const SubwordSampling& sampling() const { return sampling_; }
+  /// Row i of a side, split in a way that the key decides: for a side with subwords, where that was asked
+  /// for.
+  std::vector<Token> sampled_source(std::size_t i, random::Key key) const {
+    return sampled(vocabularies_.text.source_side(), vocabularies_.source, source_text_, source_, i, key);
+  }
+  std::vector<Token> sampled_target(std::size_t i, random::Key key) const {
+    return sampled(vocabularies_.text.target_side(), vocabularies_.target, target_text_, target_, i, key);
   }
   /// Lines that were left out on request, because they were no pairs.
   std::size_t skipped_lines() const { return skipped_; }
@@ -95,7 +112,10 @@ class Corpus {
       Corpus& into = chosen[i] ? part : rest;
       into.source_.push_back(source_[i]);
       into.target_.push_back(target_[i]);
+      if (!source_text_.empty()) into.source_text_.push_back(source_text_[i]);
+      if (!target_text_.empty()) into.target_text_.push_back(target_text_[i]);
     }
+    rest.sampling_ = sampling_;  // nobody validates on sampled rows
     return {std::move(rest), std::move(part)};
   }
 
@@ -110,12 +130,39 @@ class Corpus {
  private:
   /// One language while it is read: sentences as numbers of a counter, so that no word is kept twice.
   struct Side {
+    TextSide text;
     TokenCounter counter;
     std::vector<std::vector<std::uint32_t>> sentences;
+    std::vector<std::size_t> first_words{};  // of each sentence, where case depends on it
+    bool samples;                            // whether sentences are split anew later
+    std::vector<std::string> kept{};         // the sentences for that
 
-    void add(const std::string& sentence, const TextOptions& options) {
+    Side(TextSide settings, const SubwordSampling& sampling)
+        : text(std::move(settings)), samples(sampling.active() && text.tokens == Tokens::subwords) {}
+
+    void add(const std::string& sentence) {
+      if (samples) kept.push_back(detail::folded(sentence, !text.cased()));
+      const std::vector<std::string> tokens = tokenize(sentence, text);
+      const std::size_t first = text.truecase ? detail::first_word(tokens) : tokens.size();
       auto& numbers = sentences.emplace_back();
-      for (const std::string& token : tokenize(sentence, options)) numbers.push_back(counter.number(token));
+      for (std::size_t i = 0; i < tokens.size(); ++i)
+        numbers.push_back(counter.number(tokens[i], i == first ? 0 : 1));
+      if (text.truecase) first_words.push_back(first);
+    }
+
+    /// The tokens seen at least so often. A first word counts for the spelling that is more frequent inside
+    /// of sentences; for lower case, if neither is there.
+    Vocabulary vocabulary(std::size_t min_frequency) const {
+      if (text.tokens == Tokens::subwords) return Vocabulary::of_pieces(text.subwords->pieces());
+      if (!text.truecase) return Vocabulary::of_counts(counter, min_frequency);
+      TokenCounter all = counter;
+      for (std::size_t s = 0; s < sentences.size(); ++s) {
+        if (first_words[s] >= sentences[s].size()) continue;
+        const std::string &word = counter.token(sentences[s][first_words[s]]),
+                          lower = detail::uncapitalized(word);
+        all.number(counter.count_of(word) > counter.count_of(lower) ? word : lower);
+      }
+      return Vocabulary::of_counts(all, min_frequency);
     }
   };
 
@@ -124,11 +171,13 @@ class Corpus {
   static Corpus read_with(const std::filesystem::path& path, const CorpusOptions& options,
                           const std::optional<Vocabularies>& given) {
     PairReader reader(path, options.bad_lines);
-    Side source, target;
+    options.text().check(path.string());
+    Side source(options.text().source_side(), options.sampling),
+        target(options.text().target_side(), options.sampling);
     SentencePair pair;
     while ((options.max_pairs == 0 || source.sentences.size() < options.max_pairs) && reader.next(pair)) {
-      source.add(pair.source, options.text());
-      target.add(pair.target, options.text());
+      source.add(pair.source);
+      target.add(pair.target);
     }
     Corpus corpus = make(path.string(), source, target, options, given);
     corpus.skipped_ = reader.skipped();
@@ -138,20 +187,26 @@ class Corpus {
   static Corpus make(const std::string& where, const Side& source, const Side& target,
                      const CorpusOptions& options, const std::optional<Vocabularies>& given) {
     if (source.sentences.empty()) fail(where, "at least one sentence pair", "none");
-    options.text().check(where);
-    Corpus corpus(given ? *given
-                        : Vocabularies{Vocabulary::of_counts(source.counter, options.min_frequency),
-                                       Vocabulary::of_counts(target.counter, options.min_frequency),
-                                       options.text()});
+    const auto tokens_of = [&](const Side& side, const Vocabulary* known) {
+      if (known == nullptr) return side.vocabulary(options.min_frequency);
+      return options.extend ? known->extended(side.vocabulary(options.min_frequency)) : *known;
+    };
+    Corpus corpus(Vocabularies{tokens_of(source, given ? &given->source : nullptr),
+                               tokens_of(target, given ? &given->target : nullptr), options.text()});
     const auto number = [&](const Side& side, const Vocabulary& vocabulary, Rows& rows) {
       std::vector<Token> id_of;  // of each number of the counter
       for (std::size_t i = 0; i < side.counter.size(); ++i)
         id_of.push_back(vocabulary.id(side.counter.token(i)));
       rows.reserve(side.sentences.size());
-      for (const auto& sentence : side.sentences) {
+      for (std::size_t s = 0; s < side.sentences.size(); ++s) {
+        const auto& sentence = side.sentences[s];
         std::vector<Token> row;
         row.reserve(sentence.size() + 1);
         for (const std::uint32_t i : sentence) row.push_back(id_of[i]);
+        if (side.text.truecase && side.first_words[s] < sentence.size()) {
+          const std::size_t first = side.first_words[s];
+          row[first] = vocabulary.id(detail::truecased(side.counter.token(sentence[first]), vocabulary));
+        }
         row.push_back(reserved::eos);
         if (options.max_length == 0 && row.size() > TextOptions::longest)
           fail(where, "rows of at most " + detail::text(TextOptions::longest) + " tokens",
@@ -162,11 +217,32 @@ class Corpus {
     };
     number(source, corpus.vocabularies_.source, corpus.source_);
     number(target, corpus.vocabularies_.target, corpus.target_);
+    if (options.sampling.active() && !source.samples && !target.samples)
+      fail(where, "subwords on a side, where segmentations are sampled", "none");
+    if (!(options.sampling.alpha >= 0))
+      fail(where, "an alpha of at least 0", detail::number_text(options.sampling.alpha));
+    corpus.sampling_ = options.sampling;
+    corpus.source_text_ = source.kept;
+    corpus.target_text_ = target.kept;
     return corpus;
+  }
+
+  std::vector<Token> sampled(const TextSide& side, const Vocabulary& vocabulary,
+                             const std::vector<std::string>& sentences, const Rows& rows, std::size_t i,
+                             random::Key key) const {
+    if (sentences.empty() || !sampling_.active()) return rows[i];
+    std::vector<Token> row = vocabulary.encode(side.subwords->sample(sentences[i], sampling_, key));
+    row.push_back(reserved::eos);
+    const std::size_t most =
+        vocabularies_.text.max_length == 0 ? TextOptions::longest : vocabularies_.text.max_length;
+    if (row.size() > most) row.resize(most);
+    return row;
   }
 
   Vocabularies vocabularies_;
   Rows source_, target_;
+  SubwordSampling sampling_;
+  std::vector<std::string> source_text_, target_text_;  // folded, of sides that are split anew
   std::size_t skipped_ = 0;
 };
 

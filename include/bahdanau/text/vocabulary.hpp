@@ -50,20 +50,25 @@ class TokenCounter {
   }
   ~TokenCounter() = default;
 
-  /// The token's number; counts it.
-  std::uint32_t number(const std::string& token) {
+  /// The token's number; counts it, so many times.
+  std::uint32_t number(const std::string& token, std::size_t times = 1) {
     const auto [place, inserted] = numbers_.try_emplace(token, static_cast<std::uint32_t>(tokens_.size()));
     if (inserted) {
       tokens_.push_back(&place->first);  // a map's keys stay where they are
       counts_.push_back(0);
     }
-    ++counts_[place->second];
+    counts_[place->second] += times;
     return place->second;
   }
 
   std::size_t size() const { return tokens_.size(); }
   const std::string& token(std::size_t number) const { return *tokens_[number]; }
   std::size_t count(std::size_t number) const { return counts_[number]; }
+  /// How often a token was counted; 0 for one that was not.
+  std::size_t count_of(const std::string& token) const {
+    const auto found = numbers_.find(token);
+    return found == numbers_.end() ? 0 : counts_[found->second];
+  }
 
  private:
   void swap(TokenCounter& other) noexcept {
@@ -120,12 +125,29 @@ class Vocabulary {
       // The reserved ones have their places, even if the text has some.
       const bool is_reserved = std::find(reserved::names.begin(), reserved::names.end(), counter.token(i)) !=
                                reserved::names.end();
-      if (counter.count(i) >= min_frequency && !is_reserved) order.push_back(i);
+      if (counter.count(i) >= std::max<std::size_t>(min_frequency, 1) && !is_reserved) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return counter.count(a) > counter.count(b); });
     std::vector<std::string> tokens(reserved::names.begin(), reserved::names.end());
     for (const std::size_t i : order) tokens.push_back(counter.token(i));
+    return Vocabulary(std::move(tokens));
+  }
+
+  /// The reserved tokens, then all pieces of a model of subwords that are none of them.
+  static Vocabulary of_pieces(const std::vector<std::string>& pieces) {
+    std::vector<std::string> tokens(reserved::names.begin(), reserved::names.end());
+    for (const std::string& piece : pieces)
+      if (std::find(reserved::names.begin(), reserved::names.end(), piece) == reserved::names.end())
+        tokens.push_back(piece);
+    return Vocabulary(std::move(tokens));
+  }
+
+  /// These tokens, and behind them those of another vocabulary that are not among them.
+  Vocabulary extended(const Vocabulary& other) const {
+    std::vector<std::string> tokens = tokens_;
+    for (const std::string& token : other.tokens())
+      if (!contains(token)) tokens.push_back(token);
     return Vocabulary(std::move(tokens));
   }
 

@@ -86,6 +86,18 @@ inline Batch make_batch(const Corpus& corpus, std::span<const std::size_t> pairs
   return {pick(corpus.source()), pick(corpus.target())};
 }
 
+/// The same for training: sides whose subwords are sampled are split as the key, and the pair's number,
+/// decide.
+inline Batch make_batch(const Corpus& corpus, std::span<const std::size_t> pairs, random::Key key) {
+  if (!corpus.sampling().active()) return make_batch(corpus, pairs);
+  Corpus::Rows source, target;
+  for (const std::size_t i : pairs) {
+    source.push_back(corpus.sampled_source(i, key.derive(2 * i)));
+    target.push_back(corpus.sampled_target(i, key.derive(2 * i + 1)));
+  }
+  return {Sequences::from_rows(source), Sequences::from_rows(target)};
+}
+
 /// A number that is another one for other rows.
 inline std::uint64_t fingerprint(std::span<const std::vector<Token>> rows, random::Key key = {}) {
   for (const auto& row : rows) {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <bahdanau/core/thread_pool.hpp>
 #include <bahdanau/model/scheduled_sampling.hpp>
@@ -42,6 +44,7 @@ struct TrainerOptions {
   const std::atomic<bool>* interrupt = nullptr;
   bool trim_memory = false;                // see StepOptions
   ScheduledSampling scheduled_sampling{};  // see StepOptions
+  std::vector<std::string> fixed{};        // parameters that stay as they are: names, or patterns with *
 };
 
 }  // namespace bahdanau

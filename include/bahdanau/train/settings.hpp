@@ -41,6 +41,12 @@ std::map<std::string, std::string> training_settings(const Model& model, const O
   if constexpr (requires { model.dropout(); }) result.emplace("dropout", number(model.dropout()));
   // Absent without, as in checkpoints of earlier versions.
   if (o.scheduled_sampling.active()) result.emplace("scheduled_sampling", text(o.scheduled_sampling));
+  std::string fixed;
+  for (const std::string& pattern : o.fixed) fixed += (fixed.empty() ? "" : " ") + pattern;
+  if (!fixed.empty()) result.emplace("fixed", fixed);
+  if constexpr (requires { data.sampling().active(); })
+    if (data.sampling().active())
+      result.emplace("subword_sampling", text(data.sampling().best) + "/" + number(data.sampling().alpha));
   // Without a validation set it decides nothing.
   if (validation) result.emplace("min_delta", number(o.min_delta));
   for (const auto& [key, value] : settings_of(optimizer)) result.emplace("optimizer." + key, number(value));

@@ -13,6 +13,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -63,7 +64,8 @@ class Trainer<Model, Optimizer> {
                    .label_smoothing = options_.label_smoothing,
                    .trim_memory = options_.trim_memory,
                    .pool = options_.pool,
-                   .scheduled_sampling = options_.scheduled_sampling}),
+                   .scheduled_sampling = options_.scheduled_sampling,
+                   .fixed = options_.fixed}),
         good_(model.parameters()),
         best_(model.parameters()) {
     if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
@@ -206,7 +208,7 @@ class Trainer<Model, Optimizer> {
     const double before = state_.seconds;
     for (; state_.batch < plan.batches();) {
       training_.scale_rate(state_.schedule.at(options_.schedule, training_.optimizer_state().steps));
-      const Loss loss = training_.loss(make_batch(data, plan.pairs(state_.batch)));
+      const Loss loss = training_.loss(batch_of(data, plan.pairs(state_.batch)));
       if (!std::isfinite(loss.sum)) give_up(this_batch(), "a finite loss", loss.sum);
       training_.backward();
       try {
@@ -231,6 +233,16 @@ class Trainer<Model, Optimizer> {
     report.seconds = state_.seconds;
     report.rate_factor = state_.schedule.factor;
     return report;
+  }
+
+  /// A batch of the epoch at hand.
+  template <class Data>
+  typename Model::Batch batch_of(const Data& data, std::span<const std::size_t> pairs) const {
+    const random::Key key = random::key_of(options_.seed, random::Stream::segmentation).derive(state_.epoch);
+    if constexpr (requires { make_batch(data, pairs, key); })
+      return make_batch(data, pairs, key);
+    else
+      return make_batch(data, pairs);
   }
 
   void finish_epoch(EpochReport& report, bool validated) {

@@ -17,6 +17,7 @@
 
 #include <bahdanau/core/free_memory.hpp>
 #include <bahdanau/core/parallel.hpp>
+#include <bahdanau/train/fixed_parameters.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/output_loss.hpp>
@@ -37,6 +38,7 @@ struct StepOptions {
   bool checked = false;  // finds operations that break the tape's rules (docs/operations.md): slow, for tests
   ThreadPool* pool = nullptr;              // whose threads; null: the process's
   ScheduledSampling scheduled_sampling{};  // for models that can sample what they read: encoder-decoders
+  std::vector<std::string> fixed{};        // parameters that stay as they are: names, or patterns with *
 
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
@@ -94,6 +96,7 @@ class Training<Model, Optimizer> {
         workspace_(detail::numbers_to_change(gradients_), gradients_.size()),
         panels_(&workspace_),
         output_loss_(&workspace_),
+        fixed_(model.parameters(), options_.fixed),
         sizes_(detail::sizes_of(std::as_const(model))) {
     options_.check();
     if (options_.scheduled_sampling.active() && !detail::SamplesInputs<Model>)
@@ -155,11 +158,14 @@ class Training<Model, Optimizer> {
     if (!has_gradients_) fail("step", "a backward() before it", "none since the last loss or step");
     has_gradients_ = false;
     require_same_sizes("step");
+    if (fixed_.any()) fixed_.clear(gradients_);
     const double norm = gradient_norm();
     if (!std::isfinite(norm))
       fail("step", "a finite gradient", detail::number_text(norm), "lower the learning rate or clip");
+    if (fixed_.any()) fixed_.keep(weights());
     optimizer_.update(state_, model_->weights(), gradients_,
                       {clip_factor(norm, options_.clip), rate_factor_, &workers_});
+    if (fixed_.any()) fixed_.restore(model_->weights());
     return norm;
   }
 
@@ -407,6 +413,7 @@ class Training<Model, Optimizer> {
   Dense layer_;  // that tells classes
   std::vector<Parameter>
       done_;  // its parameters, in the order of their places: their gradients come with the loss
+  detail::FixedParameters<Backend> fixed_;
   std::vector<double> squares_;
   decltype(detail::sizes_of(std::declval<const Model&>())) sizes_;  // of the model, when this was made
   WeightState seen_{};                                              // at the last loss

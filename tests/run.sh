@@ -81,7 +81,7 @@ core() {
     -DBAHDANAU_CLI_CELLS=$cells
 }
 
-packages=(catch2 librapidcheck-dev python3)
+packages=(catch2 librapidcheck-dev libsentencepiece-dev python3)
 if [[ $mode == quick ]]; then
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
   run_build quick -DBAHDANAU_TEST_SCOPE=quick -DBAHDANAU_EXAMPLES=01_translate -DBAHDANAU_CLI_CELLS=gru

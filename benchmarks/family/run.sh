@@ -2,11 +2,11 @@
 # The whole family on real sentences: each model of examples/11_family on the same pairs of fra.txt, with the same seed,
 # epochs and number of parameters, and how well it translates sentences whose English is in none of them.
 #
-#   benchmarks/family/run.sh [--pairs 40000] [--held-out 1000] [--epochs 10] [--budget 8000000] [--seed 1] [--only NAME,...]
+#   benchmarks/family/run.sh [--pairs 40000] [--held-out 1000] [--epochs 10] [--budget 4000000] [--seed 1] [--only NAME,...]
 #
 # May be interrupted at any time, and started again with the same numbers: a model that is done is not trained again, and
-# one that is not goes on from its checkpoint. Writes table.md, loss.svg and bleu_by_length.svg. Ten models take about an
-# hour and a half on two free cores: an epoch of d2l's took 98 s of processor time.
+# one that is not goes on from its checkpoint. Writes table.md, loss.svg and bleu_by_length.svg. Ten models take some 100
+# minutes of the processor: an hour on two free cores.
 # BAHDANAU_DATA_DIR is the folder with fra-eng/fra.txt (default ../shared/data beside the project).
 # BUILD_DIR is where everything goes (default build/family).
 set -euo pipefail
@@ -16,7 +16,7 @@ root=$(cd "$here/../.." && pwd)
 build=${BUILD_DIR:-$root/build/family}
 data=${BAHDANAU_DATA_DIR:-$root/../shared/data}/fra-eng/fra.txt
 
-pairs=40000 held_out=1000 epochs=10 budget=8000000 seed=1 only=
+pairs=40000 held_out=1000 epochs=10 budget=4000000 seed=1 only=
 while (($#)); do
   case $1 in
     --pairs | --held-out | --epochs | --budget | --seed | --only)

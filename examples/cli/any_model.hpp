@@ -101,6 +101,11 @@ class TrainableModel : public AnyModel {
                                    const OptimizerChoice& optimizer, const bd::TrainerOptions& options) = 0;
   /// Writes the model file.
   virtual void save(const std::filesystem::path& path) const = 0;
+  /// Takes over the weights of a model file, for the tokens that both know.
+  virtual bd::KnownTokens start_from(const std::filesystem::path& path) = 0;
+  /// Fill the embeddings of the tokens that a text file has, and say how many those are.
+  virtual std::size_t load_source_embeddings(const std::filesystem::path& path) = 0;
+  virtual std::size_t load_target_embeddings(const std::filesystem::path& path) = 0;
 };
 
 /// Loads a model of the policies that its file names, for inference alone. Throws, with the path, for a file

@@ -18,6 +18,7 @@
 #include <bahdanau/core/quote.hpp>
 
 #include "commands.hpp"
+#include "metrics.hpp"
 #include "registry.hpp"
 
 namespace cli {
@@ -155,8 +156,10 @@ void take_architecture(const std::string& architecture, bool as_in_paper, const 
   for (const PolicyOption& option : policy_options)
     if (command.count(option.name) == 0) o.policies.*option.family = chosen.policies.*option.family;
   // What belongs to a part that was replaced goes with it.
-  if (o.policies.encoder == chosen.policies.encoder) o.config.bridge = paper.config.bridge;
-  if (o.policies.readout == chosen.policies.readout) o.config.tied = paper.config.tied;
+  if (command.count("--bridge") == 0 && o.policies.encoder == chosen.policies.encoder)
+    o.config.bridge = paper.config.bridge;
+  if (command.count("--tied") == 0 && o.policies.readout == chosen.policies.readout)
+    o.config.tied = paper.config.tied;
   if (command.count("--reverse-source") == 0) o.corpus.reverse_source = paper.reverse_source;
   if (!as_in_paper) return;
   o.first = paper.first;
@@ -174,6 +177,113 @@ void take_architecture(const std::string& architecture, bool as_in_paper, const 
   o.trainer.schedule.after = paper.training.schedule.after;
   o.trainer.schedule.decay = paper.training.schedule.decay;
   o.trainer.grouping = paper.training.grouping;
+}
+
+/// Throws for a bridge that the encoder does not have. An encoder of one's own checks it itself.
+void check_bridge(bd::Bridge bridge, const std::string& encoder) {
+  const std::string got = "got " + bd::detail::quote(bd::name(bridge));
+  if (encoder == "unidirectional")
+    throw CLI::ValidationError("--bridge: expected an encoder that has one, " + got +
+                               " with \"unidirectional\", whose states the decoder takes as they are; choose "
+                               "--encoder bidirectional");
+  if (encoder.starts_with("convolutional") && bridge != bd::Bridge::mean)
+    throw CLI::ValidationError("--bridge: expected \"mean\" with " + bd::detail::quote(encoder) +
+                               ", which has no last states, " + got + "; choose --encoder bidirectional");
+}
+
+/// Throws for tied embeddings that are not as wide as what the output layer reads.
+void check_tied(const TrainOptions& o, const Combination& chosen) {
+  const std::size_t embed = o.config.embed, width = chosen.readout_width(o.config);
+  if (width == embed) return;
+  bd::Config wider = o.config;
+  wider.embed = width;
+  const std::string size = bd::detail::text(width);
+  throw CLI::ValidationError("--tied: expected a readout as wide as the embeddings, " +
+                             bd::detail::text(embed) + ", got " + size + " from " +
+                             bd::detail::quote(o.policies.readout) + "; choose --readout tanh" +
+                             (chosen.readout_width(wider) == width ? ", or --embed " + size : ""));
+}
+
+/// How the text of both sides is read; for one side alone, what is not empty.
+struct TextChoices {
+  struct Side {
+    std::string tokens, letter_case, language = "none";
+  };
+  std::string tokens = "words", letter_case = "lower";
+  Side source, target;
+
+  /// The settings of a side; throws for those that do not go together.
+  bd::TextSide side(const std::string& which, const Side& own, const std::filesystem::path& subwords) const {
+    const std::string& chosen = own.letter_case.empty() ? letter_case : own.letter_case;
+    bd::TextSide side{.tokens = bd::tokens_from_name(own.tokens.empty() ? tokens : own.tokens),
+                      .lowercase = chosen == "lower",
+                      .truecase = chosen == "true",
+                      .language = bd::language_from_name(own.language)};
+    const std::string kind(name(side.tokens));
+    const bool words = side.tokens == bd::Tokens::words || side.tokens == bd::Tokens::words_and_marks;
+    if (side.truecase && !words)
+      throw CLI::ValidationError("--case true: expected words or words_and_marks as " + which +
+                                 " tokens, got " + kind);
+    if (side.language != bd::Language::none && !words)
+      throw CLI::ValidationError("--" + which + "-language: expected words or words_and_marks as " + which +
+                                 " tokens, got " + kind + ", which give text back as it was");
+    if (!subwords.empty() && side.tokens != bd::Tokens::subwords)
+      throw CLI::ValidationError("--" + which + "-subwords: expected subwords as " + which + " tokens, got " +
+                                 kind);
+    return side;
+  }
+};
+
+void add_text(CLI::App* c, TextChoices& text, Subwords& subwords, bd::SubwordSampling& sampling) {
+  const auto choice = [&](const std::string& name, std::string& value, const std::string& purpose,
+                          std::vector<std::string> choices) {
+    return c->add_option(name, value, purpose)->check(CLI::IsMember(std::move(choices)))->group("Text");
+  };
+  const std::vector<std::string> kinds(std::begin(bd::detail::tokens_names),
+                                       std::end(bd::detail::tokens_names));
+  const std::vector<std::string> languages(std::begin(bd::detail::language_names),
+                                           std::end(bd::detail::language_names));
+  const std::vector<std::string> cases{"lower", "keep", "true"};
+  choice(
+      "--tokens", text.tokens,
+      "words: as d2l splits them; words_and_marks: words and all punctuation marks; characters: for scripts "
+      "without spaces; subwords: pieces of words, by SentencePiece; none: split on spaces and left alone",
+      kinds)
+      ->capture_default_str();
+  choice("--source-tokens", text.source.tokens, "The same for the source alone [--tokens]", kinds);
+  choice("--target-tokens", text.target.tokens, "The same for the target alone [--tokens]", kinds);
+  choice(
+      "--case", text.letter_case,
+      "lower: all in lower case; keep: as it is written; true: the first word of a sentence as it is inside "
+      "of sentences, and a capital at the start of translations, for words",
+      cases)
+      ->capture_default_str();
+  choice("--source-case", text.source.letter_case, "The same for the source alone [--case]", cases);
+  choice("--target-case", text.target.letter_case, "The same for the target alone [--case]", cases);
+  choice("--source-language", text.source.language,
+         "Whose punctuation words are put together with, where sources are shown", languages)
+      ->capture_default_str();
+  choice("--target-language", text.target.language,
+         "Whose punctuation words are put together with in translations; none: spaces between all", languages)
+      ->capture_default_str();
+  number(c, "--subwords", subwords.pieces, "Pieces of a subword model that is learnt from the data",
+         whole(8, 1 << 20))
+      ->group("Text");
+  number(c, "--character-coverage", subwords.coverage,
+         "Share of the text's characters that have pieces of their own; the others become bytes",
+         real("a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; }))
+      ->group("Text");
+  number(c, "--subword-sampling", sampling.best,
+         "Split text anew in each epoch, in one of the N best ways; 1 is the best one alone", whole(1, 512))
+      ->group("Text");
+  number(c, "--subword-alpha", sampling.alpha, "Ways are drawn in proportion to p^alpha",
+         real("a number of at least 0", [](double x) { return x >= 0; }))
+      ->needs("--subword-sampling")
+      ->group("Text");
+  c->add_option("--source-subwords", subwords.source, "SentencePiece model for the source [learnt]")
+      ->group("Text");
+  c->add_option("--target-subwords", subwords.target, "SentencePiece model for the target [learnt]")
+      ->group("Text");
 }
 
 void add_train(CLI::App& app) {
@@ -226,6 +336,16 @@ void add_train(CLI::App& app) {
   c->add_flag("--residual", o.config.residual,
               "From the second layer on a layer's input is added to its output")
       ->group("Model");
+  const auto bridge = std::make_shared<std::string>();
+  c->add_option(
+       "--bridge", *bridge,
+       "What the decoder starts from behind a bidirectional encoder: the last states of both directions or "
+       "of the backward one, or the mean of its outputs [the architecture's]")
+      ->check(CLI::IsMember(std::vector<std::string>{"both", "backward", "mean"}))
+      ->group("Model");
+  c->add_flag("--tied,!--no-tied", o.config.tied,
+              "The output layer's weight is the target embedding, as --architecture nematus has it by itself")
+      ->group("Model");
   const auto final_state = std::make_shared<std::string>("valid");
   choice("--final-state", *final_state,
          "Where the encoder stops: valid, at a sentence's end; padded, as d2l's "
@@ -242,12 +362,8 @@ void add_train(CLI::App& app) {
       ->group("Text");
   number(c, "--min-frequency", o.corpus.min_frequency, "Tokens seen less often become <unk>", count)
       ->group("Text");
-  const auto tokens = std::make_shared<std::string>("words");
-  choice("--tokens", *tokens,
-         "words: lower case, punctuation apart; characters: for scripts without spaces; "
-         "none: split on spaces and left alone",
-         {"words", "characters", "none"})
-      ->group("Text");
+  const auto text = std::make_shared<TextChoices>();
+  add_text(c, *text, o.subwords, o.corpus.sampling);
   c->add_flag("--reverse-source,!--no-reverse-source", o.corpus.reverse_source,
               "Read sources from their ends, <eos> first, as --architecture sutskever does by itself")
       ->group("Text");
@@ -320,6 +436,25 @@ void add_train(CLI::App& app) {
          whole(0, 4096))
       ->group("Training");
 
+  c->add_option("--from", o.from,
+                "Go on from this model, on other data: its policies, sizes, vocabularies and weights")
+      ->group("Fine-tuning");
+  c->add_flag("--extend-vocabulary", o.extend, "Add the tokens of the data that the model of --from lacks")
+      ->needs("--from")
+      ->group("Fine-tuning");
+  c->add_option(
+       "--fix", o.trainer.fixed,
+       "A parameter that stays as it is, by its name in the file, * for any characters; may be given "
+       "again")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Fine-tuning");
+  c->add_option("--source-embeddings", o.source_embeddings,
+                "First embeddings of source tokens: a text file, as of word2vec, GloVe or fastText")
+      ->group("Fine-tuning");
+  c->add_option("--target-embeddings", o.target_embeddings, "The same for target tokens")
+      ->group("Fine-tuning");
+
   c->add_flag("--resume", o.trainer.resume,
               "Go on from MODEL.checkpoint, if it is there; with a finished model instead, an error");
   number(c, "--keep", o.keep,
@@ -330,11 +465,16 @@ void add_train(CLI::App& app) {
                 "Folder for pictures: the loss curve, and the attention of some translations");
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
 
-  c->parse_complete_callback([c, &o, architecture, as_in_paper, final_state, tokens, skip, rate, by_length,
-                              variational, decay, sampling_best] {
+  c->parse_complete_callback([c, &o, architecture, as_in_paper, bridge, final_state, text, skip, rate,
+                              by_length, variational, decay, sampling_best] {
     take_architecture(*architecture, *as_in_paper, *c, o);
     try {
-      combination_of("train", o.policies);
+      const Combination& chosen = combination_of("train", o.policies);
+      if (!bridge->empty()) {
+        o.config.bridge = bd::bridge_from_name(*bridge);
+        check_bridge(o.config.bridge, o.policies.encoder);
+      }
+      if (o.config.tied) check_tied(o, chosen);
     } catch (const bd::Error& e) {
       throw CLI::ValidationError(e.what());
     }
@@ -343,7 +483,37 @@ void add_train(CLI::App& app) {
       throw CLI::ValidationError(
           "--final-state: expected a --max-length with padded, which steps over <pad> up to it, "
           "got none");
-    o.corpus.tokens = bd::tokens_from_name(*tokens);
+    if (c->count("--from") > 0)
+      for (const char* name : {"--architecture",
+                               "--cell",
+                               "--score",
+                               "--encoder",
+                               "--decoder",
+                               "--readout",
+                               "--paper",
+                               "--embed",
+                               "--hidden",
+                               "--layers",
+                               "--residual",
+                               "--final-state",
+                               "--max-length",
+                               "--tokens",
+                               "--source-tokens",
+                               "--target-tokens",
+                               "--case",
+                               "--source-case",
+                               "--target-case",
+                               "--source-language",
+                               "--target-language",
+                               "--subwords",
+                               "--source-subwords",
+                               "--target-subwords",
+                               "--reverse-source"})
+        if (c->count(name) > 0)
+          throw CLI::ValidationError(std::string(name) +
+                                     ": expected none beside --from, whose model has its own, got one");
+    o.corpus.source = text->side("source", text->source, o.subwords.source);
+    o.corpus.target = text->side("target", text->target, o.subwords.target);
     if (*skip) o.corpus.bad_lines = bd::BadLines::skip;
     if (*rate > 0) o.optimizer.rate = *rate;
     if (*by_length) o.trainer.grouping = bd::Grouping::by_length;
@@ -415,9 +585,13 @@ void add_score(CLI::App& app) {
 }
 
 void add_evaluate(CLI::App& app) {
-  auto [command, options] = add(app, "evaluate", "BLEU, perplexity and speed on sentence pairs", &evaluate,
-                                "Lines of name TAB value: pairs; BLEU-4, 0 to 100, of the corpus's tokens;\n"
-                                "perplexity of the given targets; tokens translated in a second.");
+  auto [command, options] =
+      add(app, "evaluate", "BLEU, perplexity and speed on sentence pairs, and other metrics", &evaluate,
+          "Lines of name TAB value: pairs; BLEU-4, 0 to 100, of the corpus's tokens;\n"
+          "perplexity of the given targets; tokens translated in a second.\n"
+          "Then, for each --metric, a line of name TAB value TAB [low, high] TAB signature: the\n"
+          "interval holds 95 % of 1000 resamples, the signature is written as sacrebleu's. Targets\n"
+          "are compared in the spelling in which the model writes.");
   EvaluateOptions& o = options;
   add_models(command, o.model);
   add_data(command, o.data);
@@ -427,7 +601,21 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(positive);
   command->add_flag("--skip-bad-lines", o.skip_bad_lines,
                     "Leave out, and count, lines that are no pairs, or too long");
-  command->add_flag("--json", o.json, "One JSON object: pairs, bleu, perplexity, tokens_per_second");
+  CLI::Option* metric = command
+                            ->add_option("--metric", o.metrics.names,
+                                         "Other metrics, with commas between them, each with its interval")
+                            ->delimiter(',')
+                            ->take_all()
+                            ->allow_extra_args(false)
+                            ->check(CLI::IsMember(metric_names()));
+  command
+      ->add_flag("--join-sources", o.metrics.join_sources,
+                 "Lines with the same source are one sentence with several references to --metric, as the "
+                 "pronunciations of a word are")
+      ->needs(metric);
+  command->add_flag(
+      "--json", o.json,
+      "One JSON object: pairs, bleu, perplexity, tokens_per_second, and, if asked for, metrics");
 }
 
 void add_average(CLI::App& app) {

@@ -11,8 +11,16 @@
 #include <vector>
 
 #include "any_model.hpp"
+#include "metrics.hpp"
 
 namespace cli {
+
+/// Where the subword models of a training come from.
+struct Subwords {
+  std::filesystem::path source, target;  // files of SentencePiece's, or none: learnt from the data
+  std::size_t pieces = 4000;             // of one that is learnt
+  double coverage = 1;                   // the share of a text's characters that have pieces of their own
+};
 
 /// `bahdanau train`: from sentence pairs to a model file. The defaults are d2l's, but nothing is cut.
 struct TrainOptions {
@@ -22,12 +30,16 @@ struct TrainOptions {
   bd::Config config{.dropout = 0.1F};
   FirstWeights first = nullptr;
   bd::CorpusOptions corpus;
+  Subwords subwords;
   OptimizerChoice optimizer;
   bd::TrainerOptions trainer;
   std::uint64_t seed = 0;
   std::string validation;      // a file of pairs, a share of the data between 0 and 1, or none
   std::filesystem::path plot;  // a folder for pictures, or none
   std::size_t keep = 0;        // models of the last epochs that stay beside it
+  std::filesystem::path from;  // a model to go on from, or none
+  bool extend = false;         // its vocabularies, by the tokens that they lack
+  std::filesystem::path source_embeddings, target_embeddings;  // text files, or none
   bool quiet = false;
 };
 void train(const TrainOptions& options);
@@ -107,6 +119,7 @@ struct EvaluateOptions {
   std::size_t batch = 64;
   std::size_t max_pairs = 0;  // 0: all
   bool skip_bad_lines = false;
+  MetricOptions metrics;
   bool json = false;
 };
 void evaluate(const EvaluateOptions& options);

@@ -99,7 +99,7 @@ inline void check_length(const AnyModel& model, const std::string& source, const
   const bool padded = model.config().final_state == bd::FinalState::padded && text.max_length <= longest;
   const std::size_t most = padded ? text.max_length : longest;
   if (source.size() < most) return;  // a token has at least one byte
-  const std::size_t tokens = bd::count_tokens(source, text) + 1;
+  const std::size_t tokens = bd::count_tokens(source, text.source_side()) + 1;
   if (tokens > most)
     bd::fail(place, "a source of at most " + bd::detail::text(most) + " tokens with its <eos>",
              bd::detail::text(tokens),
@@ -112,8 +112,9 @@ inline void check_length(const AnyModel& model, const std::string& source, const
 inline void check_lengths(const AnyModel& model, const bd::SentencePair& pair, const std::string& place,
                           std::size_t longest) {
   check_length(model, pair.source, place, longest);
-  const std::size_t tokens =
-      pair.target.size() < longest ? 0 : bd::count_tokens(pair.target, model.vocabularies().text) + 1;
+  const std::size_t tokens = pair.target.size() < longest
+                                 ? 0
+                                 : bd::count_tokens(pair.target, model.vocabularies().text.target_side()) + 1;
   if (tokens > longest)
     bd::fail(place, "a target of at most " + bd::detail::text(longest) + " tokens with its <eos>",
              bd::detail::text(tokens), "--max-source allows more");

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,6 +20,7 @@
 #include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/ensemble.hpp>
 #include <bahdanau/io/model_file.hpp>
+#include <bahdanau/io/start_from.hpp>
 #include <bahdanau/models/defaults.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/trainer.hpp>
@@ -144,6 +146,15 @@ class ModelOf final : public Described<Model, TrainableModel> {
   }
 
   void save(const std::filesystem::path& path) const override { this->model_.save(path); }
+  bd::KnownTokens start_from(const std::filesystem::path& path) override {
+    return bd::start_from(this->model_, path);
+  }
+  std::size_t load_source_embeddings(const std::filesystem::path& path) override {
+    return bd::load_source_embeddings(this->model_, path);
+  }
+  std::size_t load_target_embeddings(const std::filesystem::path& path) override {
+    return bd::load_target_embeddings(this->model_, path);
+  }
 };
 
 template <class Model>
@@ -158,6 +169,19 @@ std::unique_ptr<TrainableModel> create_model(const NewModel& made_from) {
   return std::make_unique<ModelOf<Model>>(std::move(model));
 }
 
+/// Of a model without numbers: how wide the readout is does not depend on vocabularies, nor on the text.
+template <class Model>
+std::size_t readout_width(const bd::Config& config) {
+  using Architecture = std::remove_cvref_t<decltype(std::declval<const Model&>().architecture())>;
+  bd::Config untied = config;
+  untied.tied = false;
+  untied.final_state = bd::FinalState::valid;
+  return Architecture(untied, {bd::Vocabulary::numbered(4), bd::Vocabulary::numbered(4), {}})
+      .decoder_network()
+      .dense()
+      .weight.shape.cols();
+}
+
 template <class Model>
 PaperChoices choices_of(std::size_t loss_divisor) {
   const auto paper = bd::models::defaults<Model>(loss_divisor);
@@ -170,13 +194,14 @@ PaperChoices choices_of(std::size_t loss_divisor) {
 
 template <class Model>
 Combination compiled() {
-  return {policies_of<Model>(), &load_model<Model>, &create_model<Model>};
+  return {policies_of<Model>(), &load_model<Model>, &create_model<Model>, &readout_width<Model>};
 }
 
 /// A paper's model under the name of its architecture.
 template <class Model>
 Combination compiled(std::string_view architecture) {
-  return {policies_of<Model>(), &load_model<Model>, &create_model<Model>, architecture, &choices_of<Model>};
+  return {policies_of<Model>(),  &load_model<Model>, &create_model<Model>,
+          &readout_width<Model>, architecture,       &choices_of<Model>};
 }
 
 /// d2l's model with others in the place of its policies.

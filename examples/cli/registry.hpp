@@ -19,6 +19,7 @@ struct Combination {
   PolicyNames policies;
   std::unique_ptr<FrozenModel> (*load)(const std::filesystem::path& path);
   std::unique_ptr<TrainableModel> (*create)(const NewModel& made_from);
+  std::size_t (*readout_width)(const bd::Config& config);     // of what the output layer reads
   std::string_view architecture = {};                         // what `--architecture` calls it, if anything
   PaperChoices (*paper)(std::size_t loss_divisor) = nullptr;  // not null where there is an architecture
 };

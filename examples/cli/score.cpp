@@ -36,12 +36,13 @@ std::vector<PairLine> read(bd::PairReader& reader, const AnyModel& model, const 
 }
 
 /// score TAB source TAB target, without the `<eos>` that ends both.
-void append_text(std::string& out, const Scored& scored, bd::Tokens kind) {
+void append_text(std::string& out, const Scored& scored, const bd::TextOptions& text) {
+  const auto add = [&](const std::vector<std::string>& tokens, const bd::TextSide& side) {
+    out += '\t' + bd::detokenize(std::span(tokens).first(tokens.size() - 1), side);
+  };
   out += fixed(scored.score, 4);
-  for (std::vector<std::string> tokens : {scored.source, scored.target}) {
-    tokens.pop_back();
-    out += '\t' + bd::detokenize(tokens, kind);
-  }
+  add(scored.source, text.source_side());
+  add(scored.target, text.target_side());
   out += '\n';
 }
 
@@ -90,7 +91,7 @@ void score_all(bd::PairReader& reader, const AnyModel& model, const ScoreOptions
         json::append(out, line.scored);
         out += '\n';
       } else {
-        append_text(out, line.scored, model.vocabularies().text.tokens);
+        append_text(out, line.scored, model.vocabularies().text);
       }
     }
     write(out);

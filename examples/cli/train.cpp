@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <bahdanau/io/atomic_file.hpp>
+#include <bahdanau/io/model_description.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 
@@ -23,6 +24,7 @@
 #include "input.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "subwords.hpp"
 
 namespace cli {
 namespace {
@@ -66,9 +68,54 @@ void describe(const Talk& say, const fs::path& path, const bd::Corpus& corpus) {
   say(line);
 }
 
+/// The corpus's settings, with the subword models that its sides need: read from files, or learnt from the
+/// data.
+bd::CorpusOptions with_subwords(const TrainOptions& options, const Talk& say) {
+  bd::CorpusOptions corpus = options.corpus;
+  std::vector<std::string> sources, targets;
+  const auto wanted = [](const std::optional<bd::TextSide>& side) {
+    return side && side->tokens == bd::Tokens::subwords;
+  };
+  const auto learns = [&](const std::optional<bd::TextSide>& side, const fs::path& file) {
+    return wanted(side) && file.empty();
+  };
+  const Subwords& subwords = options.subwords;
+  if (learns(corpus.source, subwords.source) || learns(corpus.target, subwords.target)) {
+    bd::PairReader reader(options.data, corpus.bad_lines);
+    for (bd::SentencePair pair;
+         (corpus.max_pairs == 0 || sources.size() < corpus.max_pairs) && reader.next(pair);) {
+      sources.push_back(std::move(pair.source));
+      targets.push_back(std::move(pair.target));
+    }
+  }
+  const auto give = [&](const char* which, std::optional<bd::TextSide>& side, const fs::path& file,
+                        const std::vector<std::string>& sentences) {
+    if (!wanted(side)) return;
+    if (!file.empty()) {
+      side->subwords = read_subwords(file);
+    } else {
+      side->subwords = learn_subwords(sentences, subwords.pieces, subwords.coverage, !side->cased());
+      say(std::string(which) + " subwords: " + counted(side->subwords->pieces().size(), "piece"));
+    }
+  };
+  give("source", corpus.source, subwords.source, sources);
+  give("target", corpus.target, subwords.target, targets);
+  return corpus;
+}
+
+bd::ModelDescription description_of(const fs::path& model) {
+  return bd::ModelDescription::read(bd::SafetensorsFile::open(model));
+}
+
 Data read_data(const TrainOptions& options, const Talk& say) {
   const std::optional<double> share = share_in(options.validation);
-  Data data{bd::Corpus::read(options.data, options.corpus), std::nullopt};
+  const auto read = [&] {
+    if (options.from.empty()) return bd::Corpus::read(options.data, with_subwords(options, say));
+    bd::CorpusOptions corpus = options.corpus;
+    corpus.extend = options.extend;
+    return bd::Corpus::read(options.data, description_of(options.from).vocabularies, corpus);
+  };
+  Data data{read(), std::nullopt};
   describe(say, options.data, data.training);
   if (share) {
     const auto count =
@@ -103,9 +150,9 @@ std::vector<std::string> first_sources(const fs::path& path, const AnyModel& mod
   std::vector<std::string> sources;
   std::set<std::vector<std::string>> seen;
   for (bd::SentencePair pair; sources.size() < count && reader.next(pair);) {
-    const bd::TextOptions& text = model.vocabularies().text;
-    const std::vector<std::string> tokens = bd::tokenize(pair.source, text);
-    const bool whole = text.max_length == 0 || tokens.size() < text.max_length;
+    const std::size_t most = model.vocabularies().text.max_length;
+    const std::vector<std::string> tokens = model.vocabularies().source_tokens(pair.source);
+    const bool whole = most == 0 || tokens.size() < most;
     if (whole && seen.insert(tokens).second) sources.push_back(pair.source);
   }
   return sources;
@@ -159,11 +206,43 @@ void check_files(const TrainOptions& options, const fs::path& checkpoint) {
              "write it to a file: resuming and --plot read it again");
   check_folder(options.model);
   for (const auto& [name, path] : {std::pair<std::string, fs::path>("--data", options.data),
+                                   std::pair<std::string, fs::path>("--from", options.from),
                                    std::pair<std::string, fs::path>("--validation", options.validation)})
     for (const fs::path& written : {options.model, checkpoint}) check_apart("--model", written, name, path);
   if (options.trainer.resume && !fs::exists(checkpoint) && fs::exists(options.model))
     bd::fail(checkpoint.string(), "a checkpoint to go on from", "none beside a finished model",
              "train without --resume to replace " + options.model.string() + ", or give another --model");
+}
+
+/// Policies and sizes of the model that a training goes on from; what it is regularised by may be given anew.
+TrainOptions with_model(TrainOptions options) {
+  const bd::ModelDescription other = description_of(options.from);
+  bd::Config config = other.config;
+  config.dropout = options.config.dropout;
+  config.embedding_dropout = options.config.embedding_dropout;
+  config.dropout_masks = options.config.dropout_masks;
+  options.config = config;
+  options.policies = {other.cell, other.score, other.encoder, other.decoder, other.readout};
+  return options;
+}
+
+/// The first weights that come from files.
+void fill(TrainableModel& model, const TrainOptions& options, const Talk& say) {
+  const bd::Vocabularies& v = model.vocabularies();
+  const auto said = [](std::size_t known, const bd::Vocabulary& vocabulary, const char* side) {
+    return bd::detail::text(known) + " of " + bd::detail::text(vocabulary.size()) + " " + side + " tokens";
+  };
+  if (!options.from.empty()) {
+    const bd::KnownTokens known = model.start_from(options.from);
+    say("from " + options.from.string() + ": weights of " + said(known.source, v.source, "source") + " and " +
+        said(known.target, v.target, "target"));
+  }
+  if (!options.source_embeddings.empty())
+    say(options.source_embeddings.string() + ": embeddings of " +
+        said(model.load_source_embeddings(options.source_embeddings), v.source, "source"));
+  if (!options.target_embeddings.empty())
+    say(options.target_embeddings.string() + ": embeddings of " +
+        said(model.load_target_embeddings(options.target_embeddings), v.target, "target"));
 }
 
 std::unique_ptr<TrainableModel> new_model(const TrainOptions& options, const bd::Vocabularies& vocabularies) {
@@ -196,7 +275,8 @@ fs::path epoch_model(const fs::path& model, std::size_t epoch) {
 
 }  // namespace
 
-void train(const TrainOptions& options) {
+void train(const TrainOptions& asked) {
+  const TrainOptions options = asked.from.empty() ? asked : with_model(asked);
   const Talk say(options.quiet);
   const fs::path checkpoint = options.model.string() + ".checkpoint";
   check_files(options, checkpoint);
@@ -205,6 +285,7 @@ void train(const TrainOptions& options) {
   const bd::Corpus* validation = data.validation ? &*data.validation : nullptr;
   const auto model = new_model(options, data.training.vocabularies());
   describe(say, *model);
+  fill(*model, options, say);
   if (fs::exists(checkpoint)) {
     say(options.trainer.resume
             ? "going on from " + checkpoint.string()

@@ -1,7 +1,9 @@
 // bahdanau train from outside: what it writes, what it says, what it refuses.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <bahdanau/io/model_description.hpp>
 
@@ -255,6 +257,74 @@ TEST_CASE("an option puts another part into an architecture, where that is compi
              ContainsSubstring("\n  lstm, general, unidirectional, input_feeding, linear (luong)\n"));
 }
 
+TEST_CASE("--bridge chooses what the decoder starts from", "[cli][train]") {
+  using bahdanau::Bridge;
+  const TemporaryDirectory files;
+  for (const Bridge bridge : {Bridge::both, Bridge::backward, Bridge::mean}) {
+    CAPTURE(name(bridge));
+    const std::string option = " --bridge " + std::string(name(bridge));
+    REQUIRE(train_in(files, "--quiet --epochs 1 --encoder bidirectional" + option).code == 0);
+    CHECK(description(files / "m").config.bridge == bridge);
+    const Run translated = run_tool("translate --model " + shell_word(files / "m"), "I go.\n");
+    CHECK(translated.code == 0);
+    CHECK(lines_in(translated.out).size() == 1);
+    // An encoder of one direction has none, and says so before anything is read.
+    const Run refused = run_tool("train --data none --model none" + option);
+    CHECK(refused.code == 2);
+    CHECK(refused.err == "bahdanau: --bridge: expected an encoder that has one, got \"" +
+                             std::string(name(bridge)) +
+                             "\" with \"unidirectional\", whose states the decoder takes as they are; choose "
+                             "--encoder bidirectional; see bahdanau train --help\n");
+  }
+}
+
+TEST_CASE("--bridge takes the place of an architecture's, where the encoder has it",
+          "[cli][train][error][lstm]") {
+  const TemporaryDirectory files;
+  REQUIRE(train_in(files, "--quiet --epochs 1 --architecture rnnsearch --bridge mean").code == 0);
+  CHECK(description(files / "m").config.bridge == bahdanau::Bridge::mean);
+  REQUIRE(train_in(files, "--quiet --epochs 1 --architecture gehring --bridge mean").code == 0);
+  CHECK(description(files / "m").config.bridge == bahdanau::Bridge::mean);
+  for (const std::string bridge : {"both", "backward"}) {
+    const Run refused = train_in(files, "--architecture gehring --bridge " + bridge);
+    CHECK(refused.code == 2);
+    CHECK(refused.err ==
+          "bahdanau: --bridge: expected \"mean\" with \"convolutional(6,3)\", which has no last states, got "
+          "\"" +
+              bridge + "\"; choose --encoder bidirectional; see bahdanau train --help\n");
+  }
+}
+
+TEST_CASE("--tied takes the target embedding for the output layer, where the readout is as wide",
+          "[cli][train]") {
+  const TemporaryDirectory files;
+  REQUIRE(train_in(files, "--quiet --epochs 1 --tied").code == 0);
+  CHECK(description(files / "m").config.tied);
+  CHECK_FALSE(SafetensorsFile::open(files / "m").tensors().contains("decoder.dense.weight"));
+  const Run translated = run_tool("translate --beam 2 --model " + shell_word(files / "m"), "I go.\n");
+  CHECK(translated.code == 0);
+  CHECK(lines_in(translated.out).size() == 1);
+  const Run refused = run_tool("train --data none --model none --embed 8 --hidden 12 --tied");
+  CHECK(refused.code == 2);
+  CHECK(refused.err ==
+        "bahdanau: --tied: expected a readout as wide as the embeddings, 8, got 12 from \"linear\"; choose "
+        "--readout tanh, or --embed 12; see bahdanau train --help\n");
+}
+
+TEST_CASE("--no-tied is against Nematus's tied embeddings, and --tied for others",
+          "[cli][train][error][lstm]") {
+  const TemporaryDirectory files;
+  REQUIRE(train_in(files, "--quiet --epochs 1 --architecture nematus --no-tied").code == 0);
+  CHECK_FALSE(description(files / "m").config.tied);
+  CHECK(train_in(files, "--quiet --epochs 1 --architecture nematus --hidden 12 --tied").code == 0);
+  const Run deep = train_in(files, "--architecture cho --tied");
+  CHECK(deep.code == 2);
+  CHECK_THAT(deep.err,
+             ContainsSubstring("got 500 from \"deep(500,after)\"; choose --readout tanh, or --embed 500"));
+  REQUIRE(train_in(files, "--quiet --epochs 1 --architecture cho --tied --embed 500").code == 0);
+  CHECK(description(files / "m").config.tied);
+}
+
 TEST_CASE("the same seed gives the same bytes, whatever the threads; another seed others", "[cli][train]") {
   const TemporaryDirectory one, two, three;
   CHECK(train_in(one, "--quiet --epochs 2 --seed 3 --threads 1").code == 0);
@@ -315,6 +385,94 @@ TEST_CASE("Chinese is trained on by characters", "[cli][train][characters]") {
   REQUIRE(run.code == 0);
   const Run translated = run_tool("translate --model " + shell_word(files / "m"), "我看他。\n我跑。\n");
   CHECK(translated.out == "他看我。\n他跑。\n");
+}
+
+TEST_CASE("each side is split in its own way, and text comes out as it went in", "[cli][train][text]") {
+  const TemporaryDirectory files;
+  const std::string learn = "--quiet --epochs 150 --rate 0.02 --dropout 0 ";
+  const auto translated = [&](const std::string& sentence) {
+    return run_tool("translate --model " + shell_word(files / "m"), sentence + "\n").out;
+  };
+  const std::string pairs = "我走。\tI walk, Tom!\n我看他。\tI see him: now.\n我跑。\tI don't (run).\n";
+  REQUIRE(train_in(files,
+                   learn + "--source-tokens characters --target-tokens words_and_marks --target-case true "
+                           "--target-language english",
+                   pairs)
+              .code == 0);
+  CHECK(translated("我走。") == "I walk, Tom!\n");
+  CHECK(translated("我跑。") == "I don't (run).\n");
+  CHECK(run_tool("score --model " + shell_word(files / "m") + " --data -", "我看他。\tI see him: now.\n")
+            .out.ends_with("\t我看他。\tI see him: now.\n"));
+  REQUIRE(train_in(files, learn + "--tokens characters --case keep --max-length 20",
+                   "I go.\tOn y va.\nHe runs.\tIl court.\n")
+              .code == 0);
+  CHECK(translated("I go.") == "On y va.\n");
+  const auto refused = [&](const std::string& arguments) {
+    const Run run = train_in(files, arguments);
+    CHECK(run.code == 2);
+    return run.err;
+  };
+  CHECK_THAT(
+      refused("--tokens characters --case true"),
+      StartsWith(
+          "bahdanau: --case true: expected words or words_and_marks as source tokens, got characters"));
+  CHECK_THAT(
+      refused("--target-tokens none --target-language french"),
+      StartsWith(
+          "bahdanau: --target-language: expected words or words_and_marks as target tokens, got none"));
+  CHECK_THAT(refused("--source-subwords x.model"),
+             StartsWith("bahdanau: --source-subwords: expected subwords as source tokens, got words"));
+}
+
+TEST_CASE("the tool learns subwords, and its model file carries them", "[cli][train][subwords]") {
+  const TemporaryDirectory files;
+  const Run run = train_in(files,
+                           "--epochs 500 --rate 0.02 --dropout 0 --target-tokens subwords --target-case keep "
+                           "--subwords 300 --max-length 30");
+  if (run.err.find("a tool that was built with SentencePiece") != run.err.npos) return;  // it was not there
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, ContainsSubstring("target subwords: "));
+  CHECK(run_tool("translate --model " + shell_word(files / "m"), "I see him.\n").out == "Je le vois.\n");
+  const Run few = train_in(files, "--epochs 1 --tokens subwords --subwords 100");
+  CHECK(few.code == 1);
+  CHECK_THAT(few.err, ContainsSubstring("pieces, as the text has"));
+}
+
+TEST_CASE("a training goes on from a model, with more words, and with parameters that stay",
+          "[cli][train][from]") {
+  const TemporaryDirectory files;
+  const std::string learn = "--epochs 100 --rate 0.02 --dropout 0 --fix 'encoder.embedding.*' ";
+  put(files / "more.tsv", "We go.\tNous allons.\nWe go now.\tNous allons maintenant.\nGo.\tVa !\n");
+  const std::string from = "train --data " + shell_word(files / "more.tsv") + " --model " +
+                           shell_word(files / "new") + " --from " + shell_word(trained_model()) +
+                           " --min-frequency 1 ";
+  const Run run = run_tool(from + learn + "--extend-vocabulary");
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, ContainsSubstring(": weights of "));
+  const ModelDescription before = description(trained_model()), after = description(files / "new");
+  CHECK(after.config.hidden == before.config.hidden);
+  CHECK(after.vocabularies.target.size() == before.vocabularies.target.size() + 2);
+  CHECK(run_tool("translate --model " + shell_word(files / "new"), "We go now.\n").out ==
+        "nous allons maintenant .\n");
+  const auto embedding = [](const fs::path& path) {
+    return SafetensorsFile::open(path).read<float>("encoder.embedding.weight");
+  };
+  const std::vector<float> old_rows = embedding(trained_model()), new_rows = embedding(files / "new");
+  REQUIRE(new_rows.size() > old_rows.size());
+  CHECK(std::equal(old_rows.begin(), old_rows.end(), new_rows.begin()));
+
+  const Run refused = run_tool(from + "--hidden 32");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err,
+             StartsWith("bahdanau: --hidden: expected none beside --from, whose model has its own, got one"));
+  const Run unknown = run_tool(from + "--epochs 1 --fix nothing");
+  CHECK(unknown.code == 1);
+  CHECK_THAT(unknown.err, ContainsSubstring("fixed: expected the name of a parameter"));
+  put(files / "embeddings.txt", "we 1 2 3 4 5 6 7 8\nnow 1 1 1 1 1 1 1 1\n");
+  CHECK_THAT(run_tool(from + "--epochs 0 --extend-vocabulary --source-embeddings " +
+                      shell_word(files / "embeddings.txt"))
+                 .err,
+             ContainsSubstring("embeddings.txt: embeddings of 2 of "));
 }
 
 TEST_CASE("a bad line is an error with path and line, or skipped and counted", "[cli][train][error]") {
@@ -439,7 +597,7 @@ TEST_CASE("training is told wrong things", "[cli][train][usage]") {
         "--clip nan",         "--clip inf",       "--dropout nan",  "--label-smoothing nan",
         "--max-length 65537", "--layers -2",      "--max-length 0", "--epochs -1",
         "--seed -1",          "--optimizer none", "--nothing",      "--validation 0.5 --min-delta -1",
-        "--min-delta 1"}) {
+        "--min-delta 1",      "--bridge none"}) {
     CAPTURE(arguments);
     const Run run = run_tool("train --data none --model none " + arguments);
     CHECK(run.code == 2);

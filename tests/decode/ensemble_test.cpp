@@ -162,11 +162,20 @@ TEST_CASE("models that read or write other words are refused, with the first of 
         "Ensemble, model 2: expected a source vocabulary of 7 tokens, as in the first model, got 9" + hint);
   other = v;
   other.text.tokens = bd::Tokens::characters;
-  CHECK(message(other) ==
-        "Ensemble, model 2: expected tokens \"words\", as in the first model, got \"characters\"");
+  CHECK(
+      message(other) ==
+      "Ensemble, model 2: expected source text as words, lower case, as in the first model, got characters, "
+      "lower case");
   other = v;
   other.text.lowercase = false;
-  CHECK(message(other) == "Ensemble, model 2: expected the text settings of the first model, got others");
+  CHECK(message(other) ==
+        "Ensemble, model 2: expected source text as words, lower case, as in the first model, got words");
+  other = v;
+  other.text.target = bd::TextSide{.truecase = true};
+  CHECK(
+      message(other) ==
+      "Ensemble, model 2: expected target text as words, lower case, as in the first model, got words, true "
+      "case");
   other = v;
   other.text.max_length = 9;  // how long rows of a training were is a model's own matter
   CHECK(message(other) == "nothing was thrown");

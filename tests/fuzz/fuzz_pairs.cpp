@@ -19,7 +19,8 @@ namespace {
 
 bd::CorpusOptions options_from(bd::fuzz::Input& input) {
   bd::CorpusOptions options;
-  options.tokens = input.one_of({bd::Tokens::words, bd::Tokens::characters, bd::Tokens::none});
+  options.tokens = input.one_of(
+      {bd::Tokens::words, bd::Tokens::characters, bd::Tokens::none, bd::Tokens::words_and_marks});
   const auto flags = input.take<std::uint8_t>();
   options.lowercase = (flags & 1U) != 0;
   options.bad_lines = (flags & 2U) != 0 ? bd::BadLines::skip : bd::BadLines::fail;

@@ -40,7 +40,7 @@ expect TBB 'bahdanau::thrust on TBB needs TBB::tbb: install the Debian package l
 expect 'a known system' "BAHDANAU_THRUST_SYSTEM is OMP, TBB or CPP, not 'GPU'." \
   -DWITH_THRUST=ON -DBAHDANAU_THRUST_INCLUDE_DIR=. -DBAHDANAU_THRUST_SYSTEM=GPU
 sed -i 's/COMPONENTS thrust/COMPONENTS gpu/' CMakeLists.txt
-expect 'a known component' "bahdanau has the component 'thrust' alone, not 'gpu'." -DWITH_THRUST=ON
+expect 'a known component' "bahdanau has the components 'sentencepiece' and 'thrust', not 'gpu'." -DWITH_THRUST=ON
 
 # CUDA without a toolkit, where this project's own tests are to be compiled with it.
 FROM=$SOURCE CUDACXX=/nowhere/nvcc expect nvcc 'BAHDANAU_ENABLE_CUDA needs nvcc: install the CUDA toolkit' \

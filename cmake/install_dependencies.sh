@@ -35,6 +35,9 @@ fi
 
 echo "Installing ${missing[*]}"
 apt=("${as_root[@]}" apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
-if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } >/dev/null; then
+install_missing() { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; }
+# An installation that was killed half-way, by whomever, leaves dpkg refusing all others until it has been finished.
+finish_interrupted() { "${as_root[@]}" dpkg --configure -a && "${apt[@]}" -y --fix-broken install; }
+if ! install_missing >/dev/null && ! { finish_interrupted && install_missing; } >/dev/null; then
   echo "apt-get could not install all of: ${missing[*]}"
 fi

@@ -92,7 +92,13 @@ else
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
   cuda_examples='.*'
   [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation'
-  run_build plain -DBAHDANAU_THRUST_TESTS='CPP;OMP;TBB' -DBAHDANAU_ENABLE_CUDA=$cuda \
+  systems='CPP;OMP'
+  if [[ -e /usr/include/tbb/version.h || -e /usr/include/oneapi/tbb/version.h ]]; then
+    systems+=';TBB'
+  elif wanted plain; then
+    results+=("$(printf '%-10s %s' TBB "skipped: there is no libtbb-dev")")
+  fi
+  run_build plain -DBAHDANAU_THRUST_TESTS="$systems" -DBAHDANAU_ENABLE_CUDA=$cuda \
     -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
   # Those that the processor has.

@@ -7,7 +7,8 @@
 #   need_tool
 #
 # The options set `data` (the folder with the data), `out` (the task's own folder, which is the current one from then on), `short`
-# (1 for the form that the tests run), `threads` and `here` (the recipe's folder).
+# (1 for the form that the tests run), `threads` and `here` (the recipe's folder). A recipe with an option of its own names it before:
+# own_option=--pairs, and has what was given in `pairs`.
 #
 # Everything that a recipe makes has a name in `out`, and is not made again if it is there: a recipe that was interrupted, or
 # killed, goes on where it was. So two forms of one thing have two names.
@@ -28,7 +29,7 @@ recipe_options() {
   threads=0
   while (($#)); do
     case $1 in
-      --data | --out | --tool | --threads)
+      --data | --out | --tool | --threads | "${own_option:---data}")
         declare -g "${1#--}=${2:?$1 needs a value}"
         shift
         ;;
@@ -53,13 +54,14 @@ recipe_options() {
   cd "$out"
 }
 
-# need_data file... : ends the recipe, in one sentence, if one of them is not in the data's folder.
+# need_data file... : ends the recipe, in one sentence, if one of them is not in the data's folder. In its short form the exit code
+# is ctest's for a test that was skipped.
 need_data() {
   local file
   for file in "$@"; do
     if [[ ! -f $data/$file ]]; then
       echo "$data/$file: not there; --data or BAHDANAU_DATA_DIR names the folder that has it (recipes/$task/README.md)" >&2
-      exit 2
+      exit $((short ? 77 : 2))
     fi
   done
 }
@@ -88,4 +90,11 @@ trained() {
   local name=$1
   shift
   [[ -e $name.safetensors ]] || bahdanau train --model "$name.safetensors" --resume --threads "$threads" "$@"
+}
+
+# at_least floor value what : ends the recipe with exit code 1 if the value is below.
+at_least() {
+  awk -v floor="$1" -v value="$2" 'BEGIN { exit !(value != "" && value + 0 >= floor + 0) }' && return 0
+  echo "recipes/$task/run.sh: expected at least $1 $3, got ${2:-nothing}" >&2
+  exit 1
 }

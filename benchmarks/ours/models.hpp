@@ -12,6 +12,10 @@
 #include <bahdanau/models/nematus.hpp>
 #include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/score/additive.hpp>
+#include <bahdanau/score/coverage.hpp>
+#include <bahdanau/score/general.hpp>
+#include <bahdanau/score/local.hpp>
+#include <bahdanau/score/multi_head.hpp>
 #include <bahdanau/score/no_score.hpp>
 #include <bahdanau/score/scaled_dot.hpp>
 
@@ -22,6 +26,9 @@ namespace bd = bahdanau;
 using GruAdditive = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
 using GruAdditiveBidirectional =
     bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>, bd::Bidirectional>;
+using GruCoverage = bd::EncoderDecoder<bd::Gru, bd::Coverage<bd::Additive>, bd::Xtensor<float>>;
+using GruFourHeads = bd::EncoderDecoder<bd::Gru, bd::MultiHead<bd::ScaledDot, 4>, bd::Xtensor<float>>;
+using GruLocal = bd::EncoderDecoder<bd::Gru, bd::Local<bd::General, 10>, bd::Xtensor<float>>;
 using GruScaledDot = bd::EncoderDecoder<bd::Gru, bd::ScaledDot, bd::Xtensor<float>>;
 using LstmAdditive = bd::EncoderDecoder<bd::Lstm, bd::Additive, bd::Xtensor<float>>;
 

@@ -71,6 +71,9 @@ void save_model(const Arguments& a, const bd::Vocabularies& vocabularies) {
 void save_model_named(const Arguments& a, const bd::Vocabularies& vocabularies) {
   if (a.model == "gru_additive") return save_model<GruAdditive>(a, vocabularies);
   if (a.model == "gru_additive_bidirectional") return save_model<GruAdditiveBidirectional>(a, vocabularies);
+  if (a.model == "gru_coverage") return save_model<GruCoverage>(a, vocabularies);
+  if (a.model == "gru_four_heads") return save_model<GruFourHeads>(a, vocabularies);
+  if (a.model == "gru_local") return save_model<GruLocal>(a, vocabularies);
   if (a.model == "gru_scaled_dot") return save_model<GruScaledDot>(a, vocabularies);
   if (a.model == "lstm_additive") return save_model<LstmAdditive>(a, vocabularies);
   if (a.model == "fixed_context") return save_model<FixedContext>(a, vocabularies);

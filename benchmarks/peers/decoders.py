@@ -46,6 +46,7 @@ class Decoder(nn.Module):
 
     def begin(self, keys, values, final, source):
         """-> first state, Encoded"""
+        self.attention.begin()
         projected = self.attention.project(keys) if self.keys_once else None
         state = self.rnn.start(self.bridge(final, values, source))
         return state, Encoded(keys, values, projected, source.mask, self.weights())
@@ -61,10 +62,8 @@ class Decoder(nn.Module):
         keys, values, projected, mask, _ = encoded
         if projected is None:
             projected = self.attention.project(keys)
-        scores = self.attention.scores(queries.view(keys.shape[0], -1, queries.shape[-1]), projected)
-        if mask is not None:
-            scores = scores.masked_fill(mask.unsqueeze(1), -1e6)
-        return torch.bmm(self.dropout(torch.softmax(scores, dim=-1)), values).flatten(0, 1)
+        queries = queries.view(keys.shape[0], -1, queries.shape[-1])
+        return self.attention.context(queries, projected, values, mask, self.dropout).flatten(0, 1)
 
     def one_step(self, tokens, state, encoded):
         """tokens [rows] -> logits [rows, vocabulary], state"""

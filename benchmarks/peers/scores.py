@@ -2,13 +2,31 @@
 
     project(keys [batch, steps, width]) -> [batch, steps, hidden]
     scores(queries [batch, n, hidden], projected) -> [batch, n, steps]
+    context(queries, projected, values [batch, steps, width], mask [batch, steps], dropout) -> [batch, n, width]
+
+Whoever has more to do than softmax over scores has a `context` of its own.
 """
 
 import torch
 from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
 
 
-class NoScore(nn.Module):
+class Score(nn.Module):
+    def begin(self):
+        """Before the first step of a batch"""
+
+    def weights(self, queries, projected, mask):
+        scores = self.scores(queries, projected)
+        if mask is not None:
+            scores = scores.masked_fill(mask.unsqueeze(1), -1e6)
+        return torch.softmax(scores, dim=-1)
+
+    def context(self, queries, projected, values, mask, dropout):
+        return torch.bmm(dropout(self.weights(queries, projected, mask)), values)
+
+
+class NoScore(Score):
     """For decoders that do not attend"""
 
     def __init__(self, hidden, key_width):
@@ -18,7 +36,7 @@ class NoScore(nn.Module):
         return None
 
 
-class Additive(nn.Module):
+class Additive(Score):
     """w_v^T tanh(W_q q + W_k k)"""
 
     def __init__(self, hidden, key_width):
@@ -35,7 +53,7 @@ class Additive(nn.Module):
         return self.w_v(features).squeeze(-1)
 
 
-class ScaledDot(nn.Module):
+class ScaledDot(Score):
     """q^T k / sqrt(hidden)"""
 
     def __init__(self, hidden, key_width):
@@ -48,7 +66,7 @@ class ScaledDot(nn.Module):
         return torch.bmm(queries, projected.transpose(1, 2)) / queries.shape[-1] ** 0.5
 
 
-class General(nn.Module):
+class General(Score):
     """q^T W k: with W folded into the keys a dot product"""
 
     def __init__(self, hidden, key_width):
@@ -62,4 +80,75 @@ class General(nn.Module):
         return torch.bmm(queries, projected.transpose(1, 2))
 
 
-SCORES = {"none": NoScore, "additive": Additive, "scaled_dot": ScaledDot, "general": General}
+class Local(General):
+    """General's over the keys within `reach` of a position p that the query predicts, times a Gaussian around p"""
+
+    reach = 10
+
+    def __init__(self, hidden, key_width):
+        super().__init__(hidden, key_width)
+        self.W_p = nn.Linear(hidden, hidden, bias=False)
+        self.v_p = nn.Linear(hidden, 1, bias=False)
+
+    def weights(self, queries, projected, mask):
+        steps = projected.shape[1]
+        count = steps if mask is None else (~mask).sum(1)[:, None, None]
+        p = count * torch.sigmoid(self.v_p(torch.tanh(self.W_p(queries))))  # [batch, n, 1]
+        distance = torch.arange(steps) - p  # [batch, n, steps]
+        outside = distance.detach().abs() > self.reach
+        if mask is not None:
+            outside = outside | mask.unsqueeze(1)
+        scores = self.scores(queries, projected).masked_fill(outside, -1e6)
+        return torch.softmax(scores, dim=-1) * torch.exp(distance * distance * (-2 / self.reach**2))
+
+
+class Coverage(Additive):
+    """Additive's of the sum of a key's earlier weights too"""
+
+    def __init__(self, hidden, key_width):
+        super().__init__(hidden, key_width)
+        self.w_m = nn.Linear(1, hidden, bias=False)
+
+    def begin(self):
+        self.covered = None  # [batch, 1, steps]
+
+    def scores(self, queries, projected):
+        features = self.W_q(queries).unsqueeze(2) + projected.unsqueeze(1)
+        if self.covered is not None:
+            features = torch.addcmul(features, self.covered.unsqueeze(-1), self.w_m.weight[:, 0])
+        return self.w_v(torch.tanh(features)).squeeze(-1)
+
+    def weights(self, queries, projected, mask):
+        now = super().weights(queries, projected, mask)
+        self.covered = now if self.covered is None else self.covered + now
+        return now
+
+
+class MultiHead(nn.MultiheadAttention, Score):
+    """PyTorch's own weights; keys and values are projected once, which its own forward cannot do.
+
+    Its fused attention was the faster one of the two ways to write the rest."""
+
+    def __init__(self, hidden, key_width):
+        super().__init__(hidden, 4, kdim=key_width, vdim=key_width, batch_first=True)
+
+    def heads(self, x):
+        """[batch, n, hidden] -> [batch, heads, n, hidden / heads]"""
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def project(self, keys):
+        width = self.embed_dim
+        both = nn.functional.linear(keys, self.in_proj_weight[width:], self.in_proj_bias[width:])
+        return tuple(map(self.heads, both.split(width, dim=-1)))
+
+    def context(self, queries, projected, values, mask, dropout):
+        width = self.embed_dim
+        query = nn.functional.linear(queries, self.in_proj_weight[:width], self.in_proj_bias[:width])
+        found = scaled_dot_product_attention(self.heads(query), *projected,
+                                             attn_mask=None if mask is None else ~mask[:, None, None, :],
+                                             dropout_p=dropout.p if self.training else 0.0)
+        return self.out_proj(found.transpose(1, 2).flatten(-2))
+
+
+SCORES = {"none": NoScore, "additive": Additive, "scaled_dot": ScaledDot, "general": General,
+          "local(general,10)": Local, "coverage(additive)": Coverage, "multi_head(scaled_dot,4)": MultiHead}

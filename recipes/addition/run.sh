@@ -11,6 +11,7 @@
 # The data is made by addition.py. Sums are learnt least digit first, and turned again when they are shown. At the end, the
 # share of right sums among those that the training did not have, in a table.
 task=addition
+# shellcheck source=SCRIPTDIR/../common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 recipe_options "$@"
 need_tool

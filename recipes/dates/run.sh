@@ -10,6 +10,7 @@
 #
 # The data is made by dates.py. At the end, the share of right dates among days that the training did not have, in a table.
 task=dates
+# shellcheck source=SCRIPTDIR/../common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 recipe_options "$@"
 need_tool

@@ -618,6 +618,29 @@ void add_evaluate(CLI::App& app) {
       "One JSON object: pairs, bleu, perplexity, tokens_per_second, and, if asked for, metrics");
 }
 
+void add_compare(CLI::App& app) {
+  auto [command, options] =
+      add(app, "compare", "Compare translations with references, and two systems with one another", &compare,
+          "Files have a sentence a line; texts are compared as they are written, case included.\n"
+          "For one file, a line for each --metric of name TAB value TAB [low, high] TAB signature,\n"
+          "as evaluate has it. For two: name TAB first TAB second TAB difference TAB [low, high] TAB\n"
+          "p TAB signature. The interval is that of the difference, second - first, in 1000 resamples\n"
+          "of the same sentences for both (paired bootstrap); p is how often chance gives as much.\n"
+          "bleu splits as sacrebleu's 13a, bleu-char as its char, bleu-none on spaces.");
+  CompareOptions& o = options;
+  command->add_option("files", o.files, "One or two files of translations")
+      ->required()
+      ->expected(1, 2)
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  command->add_option("--reference", o.reference, "File of references")->required();
+  command->add_option("--metric", o.metrics, "Metrics, with commas between them")
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(compared_metric_names()))
+      ->capture_default_str();
+}
+
 void add_average(CLI::App& app) {
   auto [command, options] =
       add(app, "average", "Write the mean of model files as one", &average,
@@ -649,6 +672,7 @@ void add_commands(CLI::App& app) {
   add_translate(app);
   add_score(app);
   add_evaluate(app);
+  add_compare(app);
   add_average(app);
   add_plot(app);
 }

@@ -124,6 +124,16 @@ struct EvaluateOptions {
 };
 void evaluate(const EvaluateOptions& options);
 
+/// `bahdanau compare`: how good translations in files are, whoever has made them.
+struct CompareOptions {
+  std::filesystem::path reference;           // lines
+  std::vector<std::filesystem::path> files;  // one or two, of as many lines
+  std::vector<std::string> metrics{"bleu"};
+};
+void compare(const CompareOptions& options);
+/// The metrics that it knows.
+std::vector<std::string> compared_metric_names();
+
 /// `bahdanau average`: the mean of models.
 struct AverageOptions {
   std::filesystem::path models;  // files with commas between them

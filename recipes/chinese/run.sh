@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Translates between English and Chinese, both ways: characters on the Chinese side, words on the English one.
 #
-#   recipes/chinese/run.sh [--data FOLDER] [--out FOLDER] [--tool FILE] [--threads N] [--short]
+#   recipes/chinese/run.sh [options]
 #
-# FOLDER has cmn-eng/cmn.txt; BAHDANAU_DATA_DIR names it, too. Ends with a table, BLEU and chrF of held-out sentences with their 95 %
-# intervals, and writes pictures of the attention into the folder of --out. A run that was interrupted goes on where it was.
+#   --data FOLDER  has cmn-eng/cmn.txt (default BAHDANAU_DATA_DIR)
+#   --out FOLDER   where everything is made (default build/recipes/chinese); what is there is not made again
+#   --tool FILE    the command-line tool (default BAHDANAU_CLI; without it, it is built)
+#   --threads N    0 is one per core; the result does not depend on it
+#   --short        the form that the tests run: small models of short sentences, in OUT-short
 #
-# --short trains small models on some hundred short sentences, and fails unless they do better than translations of other
-# sentences would; --tool is a bahdanau that is built already.
+# At the end, BLEU and chrF of sentences that the training did not have, with their 95 % intervals, in a table, and pictures of
+# what the models attended to, en-zh-1.svg and so on, of the pairs in sentences.tsv.
 task=chinese
 # shellcheck source=recipes/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
@@ -21,7 +24,7 @@ if ((short)); then
   search=(--beam 3)
 else
   split=()
-  model=(--architecture rnnsearch --embed 256 --hidden 256 --rate 0.001 --batch 64 --epochs 20 --min-frequency 2
+  model=(--architecture rnnsearch --layers 1 --embed 256 --hidden 256 --rate 0.001 --batch 64 --clip 6.4 --epochs 20 --min-frequency 2
     --dropout 0 --embedding-dropout 0.3 --variational --label-smoothing 0.1 --decay-patience 1 --patience 4)
   search=(--beam 5)
 fi

@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # Translates English to French with subwords, and beside it with words, the same model otherwise.
 #
-#   recipes/translation/run.sh [--data FOLDER] [--out FOLDER] [--tool FILE] [--threads N] [--short]
-#                              [--pairs N] [--epochs N] [--embed N] [--hidden N] [--subwords N]
+#   recipes/translation/run.sh [options]
 #
-# FOLDER has fra-eng/fra.txt; BAHDANAU_DATA_DIR names it, too. Ends with a table: BLEU of sacrebleu's 13a and chrF of held-out sentences
-# as people write them, with 95 % intervals, and the difference of the two with its own. A run that was interrupted goes on
-# where it was.
+#   --pairs N      pairs in training (default 140000)
+#   --epochs N     passes over them (default 10)
+#   --embed N, --hidden N   sizes of both models (default 256 and 512)
+#   --subwords N   pieces on either side (default 4000)
+#   --data FOLDER  has fra-eng/fra.txt (default BAHDANAU_DATA_DIR)
+#   --out FOLDER   where everything is made (default build/recipes/translation); what is there is not made again
+#   --tool FILE    the command-line tool (default BAHDANAU_CLI; without it, it is built)
+#   --threads N    0 is one per core; the result does not depend on it
+#   --short        the form that the tests run: small models of short sentences, in OUT-short
 #
-# --pairs 140000 --epochs 10 --embed 256 --hidden 512 --subwords 4000 is the whole of it, and the default; smaller numbers give
-# an answer sooner, with files of their own. --short trains small models on short sentences, and fails unless subwords do
-# better than translations of other sentences would; --tool is a bahdanau that is built already.
+# At the end, BLEU of sacrebleu's 13a and chrF of sentences that the training did not have, as people write them, with their 95 %
+# intervals, in a table, and the difference of the two models with its own.
 task=translation
 # shellcheck source=recipes/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
@@ -20,7 +24,10 @@ rest=()
 while (($#)); do
   case $1 in
     --pairs | --epochs | --embed | --hidden | --subwords)
-      [[ ${2-} =~ ^[1-9][0-9]*$ ]] || { echo "recipes/translation/run.sh: $1 expected a number, got ${2-none}" >&2 && exit 2; }
+      if [[ ! ${2-} =~ ^[1-9][0-9]*$ ]]; then
+        echo "recipes/translation/run.sh: $1: expected a number from 1 on, got ${2-none}" >&2
+        exit 2
+      fi
       declare "${1#--}=$2"
       shift
       ;;
@@ -39,7 +46,7 @@ if ((short)); then
   search=(--beam 3)
 else
   split=()
-  model=(--architecture rnnsearch --rate 0.001 --batch 64 --dropout 0 --embedding-dropout 0.1 --variational
+  model=(--architecture rnnsearch --layers 1 --rate 0.001 --batch 64 --clip 6.4 --dropout 0 --embedding-dropout 0.1 --variational
     --label-smoothing 0.1 --decay-patience 1)
   search=(--beam 5)
 fi

@@ -17,8 +17,10 @@ set(bahdanau_backend_tests
 
 # Models of many combinations of policies, on one of the systems; those that nvcc compiles.
 set(bahdanau_family_tests
-  golden/conditional golden/dot_concat golden/fed_deep golden/gehring golden/luong golden/mean_tied golden/nematus golden/rnnsearch
-  golden/sutskever family/no_attention family/own_policies family/papers family/structures family/wrapped_scores)
+  golden/cho golden/conditional golden/coverage golden/dot_concat golden/fed_deep golden/fixed_concat golden/gehring
+  golden/local_general golden/luong golden/mean_tied golden/multi_head golden/nematus golden/normed golden/plain_tanh
+  golden/rnn golden/rnnsearch golden/sutskever
+  family/no_attention family/own_policies family/papers family/structures family/wrapped_scores)
 set(bahdanau_family_cuda_tests golden/luong golden/rnnsearch)
 
 # Parts that take about as long to compile as one another.

@@ -22,19 +22,12 @@ COUNTRIES = [pair.split("/") for pair in (
     "poland/polish turkey/turkish mexico/mexican india/indian egypt/egyptian chile/chilean spain/spanish italy/italian "
     "greece/greek finland/finnish peru/peruvian vietnam/vietnamese").split()]
 
-# So many that most are seen once or never: what to do with rare words is the difficulty of headlines.
-NAMES = (
-    "abendroth acosta adeyemi akande almqvist amado andrade aoki arslan baranov barroso bauer belmonte bergstrom bianchi boateng "
-    "bonnet brandt calloway camara castellan chaudhry chukwu cisneros conti corbin dahl darzi dekker delacroix demir diallo "
-    "dimitriou dubois eberhard ekholm elmasry endo escobedo fairweather farah fedorov ferrante fischer fontaine fujita galanis "
-    "gallego garrido gauthier ghosh glover gonzaga goswami graff grigoriev gunawan haddad halvorsen hamid hargrove hassani "
-    "heikkinen hidalgo hofer holm hoshino ibarra iyer jansson jaramillo jokinen kamau kapoor karlsen katsaros keller kimura "
-    "kowalczyk kuznets laine lambert larsen leclerc lindqvist lombardi lozano maalouf machado makinen mancini markov mbeki "
-    "medina mensah mikkelsen moreau morozov mwangi nakamura nascimento navarro nguyen nieminen novak nowak obando odhiambo "
-    "okafor oliveira omar onyango ortega ozturk paivio pappas pavlov pereira petrakis pham popov quispe ramaswamy rautio reyes "
-    "ricci rinaldi rojas rossi sahin saito salazar santoro sarkar schreiber serrano shimizu sokolov sorensen soto steiner suzuki "
-    "tanaka tavares thorsen tikhonov toledo tran ueda urquiza valdez vasquez virtanen vogel volkov wagner weiss wojcik yamada "
-    "yilmaz zapata zielinski").split()
+# Invented, and so many that most are seen once or never: what to do with rare words is the difficulty of headlines.
+NAMES = [start + end for start in (
+    "al bar bel bor cal cor dal del dor fal fen gar gor hal hol jar kal kel kor lam lor mal mar mel nar nor ol par pel por ras "
+    "rol sal sel sor tal tar tol val vel vor wal zel zor").split() for end in (
+    "ado anen anko ardi berg dottir eira enko etti ides iewicz ikov inen ingham ioglu ishima oshi ossa quist rud sen stad uchi "
+    "ulescu wala worth").split()]
 
 CITIES = (
     "moscow paris berlin tokyo brasilia nairobi ottawa oslo warsaw ankara delhi cairo santiago madrid rome athens helsinki lima "
@@ -139,14 +132,14 @@ def own(part):
         return tuple(re.sub(r"{([\w.]+)}", lambda match: values[match[1]], text) for text in (source, title))
 
     made = []
-    while len(made) < 468:
+    while len(made) < 2080:
         pair = filled(*TEMPLATES[len(made) % len(TEMPLATES)])
         if pair not in made and not all(words in pair[0] for words in NEVER):
             made.append(pair)
     made.sort(key=lambda pair: stream.random())
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "by_hand.tsv"), encoding="utf-8") as file:
         hand = [tuple(line.rstrip("\n").split("\t")) for line in file]
-    return {"train": made[:368] + hand[1::2], "dev": made[368:408], "test": made[408:], "hand": hand[::2]}[part]
+    return {"train": made[:1780] + hand[1::2], "dev": made[1780:1880], "test": made[1880:], "hand": hand[::2]}[part]
 
 
 def split(path, part):

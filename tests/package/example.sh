@@ -3,7 +3,7 @@
 # it runs well is another test's business.
 set -euo pipefail
 
-cp "$1"/* .
+cp -r "$1"/* .
 if [[ $WITH_THRUST != ON ]] && grep -q 'COMPONENTS thrust' CMakeLists.txt; then
   echo "skipped: there is no Thrust" && exit 77
 fi

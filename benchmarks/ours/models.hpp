@@ -13,7 +13,7 @@
 #include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/coverage.hpp>
-#include <bahdanau/score/general.hpp>
+#include <bahdanau/score/dot.hpp>
 #include <bahdanau/score/local.hpp>
 #include <bahdanau/score/multi_head.hpp>
 #include <bahdanau/score/no_score.hpp>

@@ -104,17 +104,17 @@ void evaluate(const EvaluateOptions& options) {
   const double speed = static_cast<double>(totals.translated) / totals.seconds;
   if (!std::isfinite(perplexity))
     bd::fail(options.data.string(), "a finite perplexity", bd::detail::number_text(perplexity));
-  const bool lowercase = !model->vocabularies().text.target_side().cased();
+  const bd::TextSide target = model->vocabularies().text.target_side();
   std::string out;
   if (options.json) {
     json::append(out += R"({"pairs":)", totals.pairs);
     json::append(out += R"(,"bleu":)", bleu);
     json::append(out += R"(,"perplexity":)", perplexity);
     json::append(out += R"(,"tokens_per_second":)", speed);
-    out += totals.metrics.json_text(lowercase) + "}\n";
+    out += totals.metrics.json_text(target) + "}\n";
   } else {
     out = "pairs\t" + bd::detail::text(totals.pairs) + "\nBLEU-4\t" + fixed(bleu, 2) + "\nperplexity\t" +
-          fixed(perplexity, 3) + "\ntokens/s\t" + fixed(speed, 0) + "\n" + totals.metrics.lines(lowercase);
+          fixed(perplexity, 3) + "\ntokens/s\t" + fixed(speed, 0) + "\n" + totals.metrics.lines(target);
   }
   write(out);
   if (const std::size_t skipped = reader.skipped() + too_long; skipped > 0)

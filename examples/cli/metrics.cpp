@@ -22,26 +22,33 @@ void Metrics::add(const std::string& source, const std::string& prediction, cons
 }
 
 template <class Write>
-void Metrics::each_result(bool lowercase, Write write) const {
+void Metrics::each_result(const bahdanau::TextSide& target, Write write) const {
   for (const std::string& name : options_.names) {
-    auto evaluation = bahdanau::evaluation_named(name, lowercase);
+    auto evaluation = bahdanau::evaluation_named(name, !target.cased());
     for (const Sentence& sentence : sentences_) evaluation.add(sentence.prediction, sentence.references);
-    write(evaluation.result());
+    bahdanau::MetricResult result = evaluation.result();
+    // References in the model's own spelling are other ones for a model that spells otherwise.
+    if (!target.cased()) {
+      result.signature.append("|refs:").append(bahdanau::name(target.tokens));
+      if (target.language != bahdanau::Language::none)
+        result.signature.append("+").append(bahdanau::name(target.language));
+    }
+    write(result);
   }
 }
 
-std::string Metrics::lines(bool lowercase) const {
+std::string Metrics::lines(const bahdanau::TextSide& target) const {
   std::string out;
-  each_result(lowercase, [&](const bahdanau::MetricResult& result) {
+  each_result(target, [&](const bahdanau::MetricResult& result) {
     out += result.name + "\t" + fixed(result.score, 2) + "\t[" + fixed(result.interval.low, 2) + ", " +
            fixed(result.interval.high, 2) + "]\t" + result.signature + "\n";
   });
   return out;
 }
 
-std::string Metrics::json_text(bool lowercase) const {
+std::string Metrics::json_text(const bahdanau::TextSide& target) const {
   std::string out;
-  each_result(lowercase, [&](const bahdanau::MetricResult& result) {
+  each_result(target, [&](const bahdanau::MetricResult& result) {
     out += out.empty() ? R"(,"metrics":[)" : ",";
     json::append(out += R"({"name":)", result.name);
     json::append(out += R"(,"score":)", result.score);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <bahdanau/text/text_options.hpp>
+
 namespace cli {
 
 /// What they are, and what is compared.
@@ -21,10 +23,11 @@ class Metrics {
 
   void add(const std::string& source, const std::string& prediction, const std::string& reference);
 
-  /// A line each of name TAB value TAB [low, high] TAB signature. In lower case if case is not to matter.
-  std::string lines(bool lowercase) const;
+  /// A line each of name TAB value TAB [low, high] TAB signature. Where the target has no case, none is
+  /// compared.
+  std::string lines(const bahdanau::TextSide& target) const;
   /// The same as `,"metrics":[{"name":…,"score":…,"low":…,"high":…,"signature":…},…]`; nothing without any.
-  std::string json_text(bool lowercase) const;
+  std::string json_text(const bahdanau::TextSide& target) const;
 
  private:
   struct Sentence {
@@ -32,7 +35,7 @@ class Metrics {
     std::vector<std::string> references;
   };
   template <class Write>
-  void each_result(bool lowercase, Write write) const;
+  void each_result(const bahdanau::TextSide& target, Write write) const;
 
   MetricOptions options_;
   std::vector<Sentence> sentences_;

@@ -305,6 +305,24 @@ TEST_CASE("characters can be required and forbidden", "[decode][constraints][chi
         "Greedy.prefix: expected words of the target vocabulary, got \"很\"; the model cannot write it");
 }
 
+TEST_CASE("words are told as a model writes them, in true case", "[decode][constraints][truecase]") {
+  const bd::TextSide side{
+      .tokens = bd::Tokens::words_and_marks, .truecase = true, .language = bd::Language::french};
+  const auto corpus = bd::Corpus::from_pairs(
+      std::vector<bd::SentencePair>{{"i see .", "Je vois."}, {"do i see", "Oui, je vois Tom."}},
+      {.min_frequency = 1, .target = side});
+  const Model model({.embed = 6, .hidden = 6, .layers = 1}, corpus.vocabularies(), 3);
+  bd::Greedy greedy{.max_length = 6};
+  greedy.prefix = "Je vois";
+  CHECK_THAT(model.translate("i see .", greedy).text, Catch::Matchers::StartsWith("Je vois"));
+  greedy.prefix = "Oui, je vois Tom";
+  CHECK_THAT(model.translate("i see .", greedy).text, Catch::Matchers::StartsWith("Oui, je vois Tom"));
+  greedy.prefix = "";
+  greedy.forbidden = {"Je", "Oui"};
+  const bd::Translation found = model.translate("i see .", greedy);
+  for (const std::string& token : found.target) CHECK((token != "je" && token != "oui"));
+}
+
 TEST_CASE("requests that are told different things are not decoded as one", "[decode][translator]") {
   const Model model = toy_model<Model>(1);
   bd::Translator translator(model.freeze(), {.wait = std::chrono::milliseconds(20), .threads = 1});

@@ -1,4 +1,7 @@
 // Subwords by SentencePiece: learnt, split, joined, sampled, kept in a model file.
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -144,8 +147,8 @@ TEST_CASE("a training splits text anew in each epoch, and resumes to the same bi
 TEST_CASE("what is no model of pieces is refused", "[subwords][error]") {
   CHECK(message_of([] { bd::SentencePiece::train(std::vector<std::string>{}); }) ==
         "SentencePiece::train: expected at least one sentence, got none");
-  CHECK_THAT(message_of([] { bd::SentencePiece::from_bytes("bytes", "no model"); }),
-             ContainsSubstring("bytes: expected text and a model that SentencePiece takes, got"));
+  CHECK(message_of([] { bd::SentencePiece::from_bytes("bytes", "no model"); }) ==
+        "bytes: expected a SentencePiece model, got other bytes, or a part of one alone");
   CHECK(message_of([] { bd::SentencePiece::read("/nowhere/x.model"); }) ==
         "/nowhere/x.model: expected a file that can be read, got none");
   CHECK_THAT(message_of([] { bd::SentencePiece::train(std::vector<std::string>{"a b"}, {.pieces = 7}); }),
@@ -156,4 +159,95 @@ TEST_CASE("what is no model of pieces is refused", "[subwords][error]") {
         "SentencePiece::train: expected more than 265 pieces, as the text has 6 characters that each need "
         "one, got "
         "260; a lower character_coverage leaves the rarest to bytes");
+}
+
+namespace {
+
+/// A field of protobuf's: a string or a message.
+std::string field(unsigned number, const std::string& content) {
+  std::string out(1, static_cast<char>(number << 3U | 2U));
+  for (std::size_t size = content.size();; size >>= 7U) {
+    out += static_cast<char>((size & 0x7FU) | (size > 0x7F ? 0x80U : 0U));
+    if (size <= 0x7F) return out + content;
+  }
+}
+std::string piece(const std::string& text) { return field(1, field(1, text)); }
+std::string table(const std::string& bytes) { return field(3, field(2, bytes)); }
+/// Numbers of 32 bits, the lowest byte first.
+std::string words(std::initializer_list<std::uint32_t> values, std::size_t count) {
+  std::string out;
+  for (const std::uint32_t value : values)
+    for (unsigned b = 0; b < 32; b += 8) out += static_cast<char>(value >> b & 0xFFU);
+  out.resize(4 * count, '\0');
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a hostile model of pieces is refused before SentencePiece sees it", "[subwords][error][hostile]") {
+  const auto pieces = bd::SentencePiece::train(some_sentences(), {.pieces = 320});
+  const auto refused = [&](const std::string& more) {
+    return message_of([&] { bd::SentencePiece::from_bytes("bytes", pieces->bytes() + more); });
+  };
+  const std::string whole = "bytes: expected a SentencePiece model whose table of characters is whole, got ";
+  CHECK(refused(table(words({0}, 1) + std::string(40, 'a'))) == whole + "one of an impossible size");
+  CHECK(refused(table("ab")) == whole + "one without a size");
+  CHECK(refused(table(words({1024}, 1) + std::string(1000, '\0'))) == whole + "one of an impossible size");
+  CHECK(refused(table(words({1024}, 257))) == whole + "one whose texts have no end");
+  const std::string size = words({1024}, 1), end(1, '\0');
+  CHECK(refused(table(size + words({256U << 10U}, 256) + end)) == whole + "one that leads out of it");
+  CHECK(refused(table(size + words({(1U << 10U) | (1U << 8U), 5}, 256) + end)) ==
+        whole + "one that leads out of its texts");
+  CHECK(refused(piece(std::string(300000, 'a'))) ==
+        "bytes: expected a SentencePiece model with pieces of at most 1000 bytes, got one of 300000");
+  CHECK(
+      refused(piece(std::string(1, '\0'))) ==
+      "bytes: expected a SentencePiece model whose pieces have text, got one that has none, or a zero byte");
+  const std::string bytes = pieces->bytes();
+  CHECK_FALSE(
+      message_of([&] { bd::SentencePiece::from_bytes("bytes", bytes.substr(0, bytes.size() - 1)); }).empty());
+  // Whatever byte is damaged, there is an error or a model that splits: never a crash.
+  for (std::size_t i = 0; i < bytes.size(); i += 7) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
+    try {
+      bd::SentencePiece::from_bytes("bytes", damaged)->split("Tom walks home.");
+    } catch (const bd::Error&) {
+    }
+  }
+}
+
+TEST_CASE("a line of pieces is one line, whatever bytes are pieces", "[subwords]") {
+  const bd::TextSide side{.tokens = bd::Tokens::subwords,
+                          .subwords = bd::SentencePiece::train(some_sentences(), {.pieces = 320})};
+  CHECK(bd::detokenize(std::vector<std::string>{"▁Tom", "<0x0A>", "▁home", "<0x09>", "<0x00>", "<0x0D>", "s"},
+                       side) == "Tom  home   s");
+}
+
+TEST_CASE("a vocabulary of other pieces is refused", "[subwords][io][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "m.safetensors";
+  using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+  const bd::TextSide side{.tokens = bd::Tokens::subwords,
+                          .subwords = bd::SentencePiece::train(some_sentences(), {.pieces = 320})};
+  bd::Vocabularies v{bd::Vocabulary::of_pieces(side.subwords->pieces()), bd::Vocabulary::numbered(6), {}};
+  v.text.source = side;
+  Model({.embed = 4, .hidden = 4, .layers = 1}, v, 1).save(path);
+  CHECK(Model::load(path).vocabularies() == v);
+  v.source = bd::Vocabulary::numbered(v.source.size());
+  Model({.embed = 4, .hidden = 4, .layers = 1}, v, 1).save(path);
+  CHECK_THAT(message_of([&] { Model::load(path); }),
+             ContainsSubstring(
+                 "metadata \"source_subwords\": expected the pieces of source_vocabulary, in their order, "
+                 "got others"));
+}
+
+TEST_CASE("segmentations of a model that has but one are not sampled", "[subwords][sampling][error]") {
+  // A later field counts: the model says that it is another kind.
+  const auto other = bd::SentencePiece::from_bytes(
+      "bytes", bd::SentencePiece::train(some_sentences(), {.pieces = 320})->bytes() + field(2, "\x18\x02"));
+  CHECK_THAT(message_of([&] { other->sample("Tom walks", {.best = 8}, bd::random::Key{1}); }),
+             ContainsSubstring(
+                 "SentencePiece: expected a unigram model, whose segmentations can be sampled, got one of "
+                 "another kind, BPE say"));
 }

@@ -45,6 +45,11 @@ TEST_CASE("words and marks: punctuation stands by itself, unless it belongs to a
   CHECK(bd::tokenize("'quoted' dogs' x- -y a--b", side) ==
         Words{"'", "quoted", "'", "dogs", "'", "x", "-", "-", "y", "a", "--", "b"});
   CHECK(bd::tokenize("<eos> <unk>", side) == Words{"<", "eos", ">", "<", "unk", ">"});
+  CHECK(bd::tokenize("1914–1918, then–now", side) == Words{"1914–1918", ",", "then", "–", "now"});
+  // What people see as one character stays one: flags, colours of skin, families, hearts in colour.
+  CHECK(bd::tokenize("🇫🇷🇩🇪 👍🏽! 👨‍👩‍👧 ❤️", side) ==
+        Words{"🇫🇷", "🇩🇪", "👍🏽", "!", "👨‍👩‍👧", "❤️"});
+  CHECK(bd::tokenize("e\u0301t\u0301!", side) == Words{"e\u0301t\u0301", "!"});
   CHECK(bd::tokenize("  ", side).empty());
   CHECK(bd::tokenize("ÉTÉ!", {.tokens = bd::Tokens::words_and_marks}) == Words{"été", "!"});
 }
@@ -67,11 +72,35 @@ TEST_CASE("text comes out as it went in, with the punctuation of its language", 
         "我在NHK工作，“好”。");
   CHECK(bd::detokenize(Words{"Tom", "Smith", "说", "hello", "world", "！"}, marks(chinese)) ==
         "Tom Smith说hello world！");
+  for (const char* text : {"Cats' eyes.", "His parents' house is 'his'.", "He says 'no'.",
+                           "€30, £5 and @user #1", "Let 'em in."})
+    CHECK(through(text, english) == text);
+  CHECK(through("Qui\u202f?!", french) == "Qui\u202f?!");
   // Without a language nothing is known of marks.
   CHECK(through("Yes, I do.", none) == "Yes , I do .");
   CHECK(bd::detokenize(Words{"je", "suis", "<unk>", "."}, marks(french)) == "je suis <unk>.");
   CHECK(bd::detokenize(Words{}, marks(french)).empty());
   CHECK(bd::detokenize(Words{"!"}, marks(french)) == "!");
+}
+
+TEST_CASE("a word of d2l's that begins with a mark is a word", "[detokenize]") {
+  using enum bd::Language;
+  for (const bd::Language language : {english, french, german, spanish}) {
+    const bd::TextSide side{.tokens = bd::Tokens::words, .lowercase = false, .language = language};
+    for (const char* text : {"The (old) man sat.", "“No” he said", "(see p. 5)", "#1 fan", "The [1] man",
+                             "/home is full", "@user said", "«oui» or ¿no"}) {
+      INFO(text);
+      CHECK(bd::detokenize(bd::tokenize(text, side), side) == text);
+    }
+    CHECK(bd::detokenize(bd::tokenize("3.14, yes", side), side) == "3.14, yes");
+  }
+}
+
+TEST_CASE("text that is left alone keeps its case", "[tokenize]") {
+  const bd::TextSide side{.tokens = bd::Tokens::none};
+  CHECK(side.cased());
+  CHECK(side.text() == "none");
+  CHECK(side == bd::TextSide{.tokens = bd::Tokens::none, .lowercase = false});
 }
 
 TEST_CASE("text comes out as it went in, for almost all of the real sentences",

@@ -32,7 +32,8 @@ inline std::vector<Token> phrase_tokens(const std::string& where, std::string_vi
   if (special != reserved::names.end()) return {static_cast<Token>(special - reserved::names.begin())};
   require_utf8(where, phrase);
   std::vector<Token> out;
-  for (const std::string& word : tokenize(phrase, v.text.target_side())) {
+  // As the model spells it: where it writes in true case, "Je" begins a sentence that it knows as "je".
+  for (const std::string& word : v.target_tokens(phrase)) {
     if (!v.target.contains(word))
       fail(where, "words of the target vocabulary", quote(word), "the model cannot write it");
     out.push_back(v.target.id(word));

@@ -76,6 +76,13 @@ inline std::shared_ptr<const Subwords> read_subwords(const SafetensorsFile& file
   return SubwordReaders::process().read(place, kind, std::move(bytes));
 }
 
+/// Throws for a vocabulary that is not that of the side's subwords: all pieces would be `<unk>`, or others.
+inline void require_pieces(const std::string& side, const TextSide& text, const Vocabulary& vocabulary) {
+  if (!text.subwords || vocabulary == Vocabulary::of_pieces(text.subwords->pieces())) return;
+  fail("metadata \"" + side + "_subwords\"", "the pieces of " + side + "_vocabulary, in their order",
+       "others");
+}
+
 inline JsonArray to_json(const Vocabulary& vocabulary) {
   JsonArray out;
   for (const std::string& token : vocabulary.tokens()) out.add(token);
@@ -127,6 +134,8 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
     });
     in.finish();
     text.check("metadata \"text\"");
+    detail::require_pieces("source", text.source_side(), d.vocabularies.source);
+    detail::require_pieces("target", text.target_side(), d.vocabularies.target);
     detail::require_row_width("metadata \"text\"", d.config.final_state, text.max_length);
   } catch (const Error& e) {
     const std::string message = e.what();

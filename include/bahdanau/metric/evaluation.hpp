@@ -85,7 +85,8 @@ class Evaluation {
   static constexpr std::size_t varying = 0;
 
   std::string place() const {
-    return std::string(metric_.name()) + ", sentence " + detail::text(statistics_.size());
+    std::string out(metric_.name());  // appended to: g++ 12 warns of a sum, without reason
+    return out.append(", sentence ").append(detail::text(statistics_.size()));
   }
   std::string references_text() const { return references_ == varying ? "var" : detail::text(references_); }
   std::string ending() const {

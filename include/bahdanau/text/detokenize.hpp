@@ -25,20 +25,21 @@ struct Punctuation {
   std::u32string_view no_space_before, no_space_after;
   std::u32string_view narrow_before, wide_before, wide_after;  // U+202F before; U+00A0 before and after
   bool cjk = false;                                            // a space only between words in other scripts
+  std::u32string_view currencies = U"$£¥";                     // that stand before their amount
 };
 
 inline constexpr Punctuation punctuation_of(Language language) {
   switch (language) {
     case Language::french:
-      return {U",.…)]}”’‰°", U"([{“‘#", U"!?;", U":»%€", U"«"};
+      return {U",.…)]}”’‰°", U"([{“‘#@", U"!?;", U":»%€", U"«"};
     case Language::german:
-      return {U",.;:!?…)]}“”‘’«°", U"([{„‚»#", {}, U"%‰€", {}};
+      return {U",.;:!?…)]}“”‘’«°", U"([{„‚»#@", {}, U"%‰€", {}};
     case Language::spanish:
-      return {U",.;:!?…)]}”’»%‰°", U"([{“‘«¿¡#", {}, {}, {}};
+      return {U",.;:!?…)]}”’»%‰°", U"([{“‘«¿¡#@", {}, {}, {}};
     case Language::chinese:
-      return {U",.;:!?…)]}”’»%‰°", U"([{“‘«#", {}, {}, {}, true};
+      return {U",.;:!?…)]}”’»%‰°", U"([{“‘«#@", {}, {}, {}, true};
     default:
-      return {U",.;:!?…)]}”’»%‰°", U"([{“‘«¿¡#", {}, {}, {}};
+      return {U",.;:!?…)]}”’»%‰°", U"([{“‘«¿¡#@", {}, {}, {}, false, U"$£¥€"};
   }
 }
 
@@ -51,38 +52,49 @@ inline bool is_cjk(utf8proc_int32_t value) {
 /// What stands before a token when text is made of tokens.
 class Spacing {
  public:
-  explicit Spacing(Language language) : marks_(punctuation_of(language)) {}
+  /// For these tokens, in their order: whether a straight quote is an apostrophe depends on the others.
+  Spacing(Language language, std::span<const std::string> tokens)
+      : marks_(punctuation_of(language)), apostrophe_(apostrophe_in(tokens)) {}
 
   /// The space between the token before, if there was one, and this one.
   std::string_view before(std::string_view token) {
     const utf8proc_int32_t first = code_point("detokenize", token, 0).value;
-    const bool mark = character(first) == Character::mark;
+    // A word that begins with a mark, as d2l's words may, is a word: what its mark does is inside of it. Only
+    // the marks that d2l puts a space before go back to where they were, as in 3.14.
+    const bool all_marks = of_marks(token), mark = all_marks || is_mark(token.front());
     const bool wide_script = marks_.cjk && is_cjk(first);
     std::string_view space = after_;
     // "5 $", but "$5": an amount behind a currency's sign belongs to it.
     if (amount_may_follow_ && character(first) == Character::digit) space = "";
-    amount_may_follow_ = first == '$' || first == 0xA3 || first == 0xA5;
+    amount_may_follow_ =
+        all_marks && marks_.currencies.find(static_cast<char32_t>(first)) != marks_.currencies.npos;
     bool opens = false;
+    const auto in = [&](std::u32string_view set) {
+      return set.find(static_cast<char32_t>(first)) != set.npos;
+    };
     if (is_straight_quote(token)) {
-      // An odd one opens, an even one closes.
-      bool& open = token.front() == '"' ? double_open_ : single_open_;
-      opens = open = !open;
-      if (!opens) space = "";
+      if (token == "'" && singles_++ == apostrophe_) {
+        space = "";
+      } else {
+        // An odd one opens, an even one closes.
+        bool& open = token.front() == '"' ? double_open_ : single_open_;
+        opens = open = !open;
+        if (!opens) space = "";
+      }
     } else if (mark) {
-      const auto in = [&](std::u32string_view set) {
-        return set.find(static_cast<char32_t>(first)) != set.npos;
-      };
-      if (in(marks_.no_space_before) || first == '/') space = "";
-      if (!any_) space = "";
-      if (any_ && in(marks_.narrow_before)) space = "\u202f";
+      if (in(marks_.no_space_before) || (all_marks && first == '/')) space = "";
+      if (any_ && in(marks_.narrow_before)) space = exclaimed_ ? "" : "\u202f";
       if (any_ && in(marks_.wide_before)) space = "\u00a0";
-      opens = in(marks_.no_space_after) || first == '/';
-      if (in(marks_.wide_after)) {
+      opens = all_marks && (in(marks_.no_space_after) || first == '/');
+      if (all_marks && in(marks_.wide_after)) {
+        if (!any_) space = "";
         after_ = "\u00a0";
         any_ = true;
+        exclaimed_ = false;
         return space;
       }
     }
+    exclaimed_ = all_marks && in(U"!?");  // "?!" is one mark
     if (wide_script || (marks_.cjk && cjk_)) space = "";
     cjk_ = wide_script;
     if (!any_) space = "";
@@ -92,11 +104,34 @@ class Spacing {
   }
 
  private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
   static bool is_straight_quote(std::string_view token) { return token == "\"" || token == "'"; }
+  static bool of_marks(std::string_view token) {
+    for (std::size_t i = 0; i < token.size();) {
+      const auto [value, bytes] = code_point("detokenize", token, i);
+      if (character(value) != Character::mark) return false;
+      i += bytes;
+    }
+    return true;
+  }
+
+  /// Which of the straight single quotes has no other, and stands behind an s: "his parents' house".
+  static std::size_t apostrophe_in(std::span<const std::string> tokens) {
+    std::size_t count = 0, found = none;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i] != "'") continue;
+      const bool behind_s = i > 0 && (tokens[i - 1].ends_with('s') || tokens[i - 1].ends_with('S'));
+      if (behind_s && found == none) found = count;
+      ++count;
+    }
+    return count % 2 == 1 ? found : none;
+  }
 
   Punctuation marks_;
+  std::size_t apostrophe_, singles_ = 0;  // its number among single quotes; those that were seen
   std::string_view after_;  // what stands behind the token before, unless this one says otherwise
-  bool any_ = false, cjk_ = false, amount_may_follow_ = false;
+  bool any_ = false, cjk_ = false, amount_may_follow_ = false, exclaimed_ = false;
   bool double_open_ = false, single_open_ = false;
 };
 
@@ -122,14 +157,15 @@ inline std::string capitalized(std::string_view text) {
 inline std::string detokenize(std::span<const std::string> tokens, const TextSide& side) {
   if (side.tokens == Tokens::subwords) {
     side.check("detokenize");
-    return side.subwords->join(tokens);
+    return detail::without_controls(
+        side.subwords->join(tokens));  // of bytes that are pieces: a line is one line
   }
   std::size_t size = 3 * tokens.size();  // a space has three bytes at most
   for (const std::string& token : tokens) size += token.size();
   std::string result;
   result.reserve(size);
   const bool characters = side.tokens == Tokens::characters;
-  detail::Spacing spacing(side.language);
+  detail::Spacing spacing(side.language, tokens);
   for (const std::string& token : tokens) {
     if (characters) {
       result += side.spaces && token == detail::visible_space ? " " : token;

@@ -59,23 +59,32 @@ inline bool joins(utf8proc_int32_t mark, Character before, Character after) {
       return digits || letters;
     case ',':
     case ':':
+    case 0x2013:  // 1914–1918
       return digits;
     default:
       return false;
   }
 }
 
-/// Calls `emit` with each token of a folded text. Equal marks side by side are one: `...`, `!!`.
+/// Calls `emit` with each token of a folded text. Equal marks side by side are one: `...`, `!!`. What people
+/// see as one character is never divided: a flag, or a sign with its colour.
 template <class Emit>
 void split_marks(std::string_view text, Emit emit) {
   constexpr std::string_view where = "tokenize";
   std::size_t begin = 0;  // of the token at hand
   Character before = Character::space;
   utf8proc_int32_t last_mark = -1;  // that the token at hand is made of
+  utf8proc_int32_t previous = ' ', grapheme = 0;
   for (std::size_t i = 0; i < text.size();) {
     const auto [value, bytes] = code_point(where, text, i);
     const Character kind = character(value);
     const std::size_t next = i + bytes;
+    const bool same_grapheme = !utf8proc_grapheme_break_stateful(previous, value, &grapheme) && i > begin;
+    previous = value;
+    if (same_grapheme) {
+      i = next;
+      continue;
+    }
     bool starts = false;
     if (kind == Character::mark) {
       const Character after =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,6 +24,7 @@
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
 #include <bahdanau/text/normalize.hpp>
+#include <bahdanau/text/sentencepiece_check.hpp>
 #include <bahdanau/text/subwords.hpp>
 #include <bahdanau/text/tokenize.hpp>
 
@@ -50,8 +52,8 @@ class SentencePiece final : public Subwords {
     const std::string where = "SentencePiece::train";
     if (sentences.empty()) fail(where, "at least one sentence", "none");
     if (options.pieces < 8) fail(where, "at least 8 pieces", detail::text(options.pieces));
-    if (!(options.character_coverage > 0 && options.character_coverage <= 1))
-      fail(where, "a character_coverage above 0 and at most 1",
+    if (!(options.character_coverage >= 0.98 && options.character_coverage <= 1))
+      fail(where, "a character_coverage from 0.98, SentencePiece's least, to 1",
            detail::number_text(options.character_coverage));
     require_pieces(where, sentences, options);
     Sentences text(sentences, options.lowercase);
@@ -83,7 +85,14 @@ class SentencePiece final : public Subwords {
   static std::shared_ptr<const SentencePiece> from_bytes(const std::string& where, std::string bytes) {
     if (bytes.empty()) fail(where, "a SentencePiece model", "no bytes");
     std::shared_ptr<SentencePiece> out(new SentencePiece(std::move(bytes)));
-    require_ok(where, out->processor_.LoadFromSerializedProto(out->bytes_));
+    out->facts_ = detail::check_sentencepiece(where, out->bytes_);
+    try {
+      require_ok(where, out->processor_.LoadFromSerializedProto(out->bytes_));
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& e) {
+      fail(where, "a SentencePiece model", "one that SentencePiece refuses: " + detail::quote(e.what()));
+    }
     return out;
   }
 
@@ -108,9 +117,12 @@ class SentencePiece final : public Subwords {
   std::vector<std::string> sample(std::string_view text, const SubwordSampling& how,
                                   random::Key key) const override {
     if (!how.active()) return split(text);
+    if (!facts_.unigram)
+      fail("SentencePiece", "a unigram model, whose segmentations can be sampled",
+           "one of another kind, BPE say", "leave the sampling out");
     const auto found = processor_.NBestEncodeAsImmutableProto(view(text), static_cast<int>(how.best));
     const std::size_t count = found.nbests_size();
-    if (count == 0) return split(text);  // a model without several ways, as BPE's
+    if (count == 0) return split(text);  // of an empty text, say
     std::vector<double> weights;
     double total = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -203,6 +215,7 @@ class SentencePiece final : public Subwords {
   }
 
   std::string bytes_;
+  detail::SentencePieceFacts facts_;
   sentencepiece::SentencePieceProcessor processor_;
 };
 

@@ -74,8 +74,8 @@ struct TextSide {
            same_subwords(other);
   }
 
-  /// Whether case is left as it is written.
-  bool cased() const { return truecase || !lowercase; }
+  /// Whether case is left as it is written. `none` leaves all of a text alone.
+  bool cased() const { return truecase || !lowercase || tokens == Tokens::none; }
 
   /// Throws for settings that do not go together.
   void check(std::string_view where) const {
@@ -98,7 +98,7 @@ struct TextSide {
     if (tokens == Tokens::characters && !spaces) out += " without spaces";
     if (truecase)
       out += ", true case";
-    else if (lowercase)
+    else if (!cased())
       out += ", lower case";
     if (language != Language::none) out.append(", ").append(name(language));
     return out;

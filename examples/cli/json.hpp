@@ -59,6 +59,7 @@ inline void append(std::string& out, const bahdanau::Translation& translation, s
   append(out += R"(,"score":)", translation.score);
   append(out += R"(,"log_probs":)", translation.log_probs);
   append(out += R"(,"attention":)", translation.attention);
+  append(out += R"(,"text":)", translation.text);
   if (rank > 0) append(out += R"(,"rank":)", rank);
   out += '}';
 }

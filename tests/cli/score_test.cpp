@@ -180,7 +180,7 @@ TEST_CASE("every golden model that the tool knows scores pairs as PyTorch does",
   CHECK(others == 30);
 }
 
-TEST_CASE("a line of JSON has its five keys in order, and UTF-8 as it is", "[cli][score][json]") {
+TEST_CASE("a line of JSON has its six keys in order, and UTF-8 as it is", "[cli][score][json]") {
   const Run run = score_input("Go, zzz!\tÇa.\n");
   CHECK(run.code == 0);
   CHECK(run.err.empty());
@@ -188,12 +188,12 @@ TEST_CASE("a line of JSON has its five keys in order, and UTF-8 as it is", "[cli
       run.out,
       StartsWith(
           R"({"source":["go","<unk>","<unk>","<unk>","<eos>"],"target":["ça",".","<eos>"],"score":-)"));
-  CHECK_THAT(run.out, EndsWith("]]}\n"));
+  CHECK_THAT(run.out, EndsWith("]],\"text\":\"ça .\"}\n"));
   Sentence keys;
   const Json line = lines_of(run.out).at(0);
   for (const auto& [key, value] : line.items()) keys.push_back(key);
-  CHECK(keys == Sentence{"source", "target", "score", "log_probs", "attention"});
-  CHECK(run.out.find(' ') == run.out.npos);
+  CHECK(keys == Sentence{"source", "target", "score", "log_probs", "attention", "text"});
+  CHECK(run.out.find(' ') == run.out.rfind(' '));  // that of the text
 }
 
 TEST_CASE("attention has the digits of a float and rows that sum to 1", "[cli][score][json]") {

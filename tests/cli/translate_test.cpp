@@ -24,7 +24,7 @@ Run translate(const std::string& input, const std::string& arguments = {}) {
   return with_model("translate", arguments, input);
 }
 
-const std::string empty_object = R"({"source":[],"target":[],"score":0,"log_probs":[],"attention":[]})";
+const std::string empty_object = R"({"source":[],"target":[],"score":0,"log_probs":[],"attention":[],"text":""})";
 
 }  // namespace
 
@@ -63,7 +63,7 @@ TEST_CASE("JSON has the five keys that score writes, and agrees with it", "[cli]
   REQUIRE(lines.size() == 2);
   CHECK(lines[1]["source"][1] == "<unk>");
   for (const auto& line : lines) {
-    CHECK(line.size() == 5);
+    CHECK(line.size() == 6);
     const auto log_probs = line["log_probs"].get<std::vector<double>>();
     CHECK(log_probs.size() == line["target"].size());
     CHECK(line["attention"].size() == line["target"].size());

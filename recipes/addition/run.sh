@@ -22,7 +22,7 @@ if ((short)); then
   floor=90
 else
   train=55000 dev=2000 test=10000
-  settings=(--embed 32 --hidden 128 --epochs 20 --batch 64 --rate 0.002 --decay-patience 1)
+  settings=(--embed 32 --hidden 64 --epochs 12 --batch 64 --rate 0.004 --decay-patience 1)
   floor=99
 fi
 

@@ -20,8 +20,8 @@ if ((short)); then
   settings=(--embed 32 --hidden 64 --epochs 4 --batch 32 --rate 0.004)
   floor=80
 else
-  train=50000 dev=2000 test=10000 step=1
-  settings=(--embed 64 --hidden 128 --epochs 12 --batch 64 --rate 0.002 --decay-patience 1)
+  train=100000 dev=2000 test=10000 step=1
+  settings=(--embed 32 --hidden 64 --epochs 8 --batch 64 --rate 0.004 --decay-patience 1)
   floor=99.5
 fi
 

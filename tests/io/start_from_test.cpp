@@ -99,7 +99,7 @@ TEST_CASE("embeddings are read as word2vec, GloVe and fastText write them", "[io
   const auto embedding = [&](const Model& m, const char* token) {
     return row(m, "encoder.embedding.weight", static_cast<std::size_t>(source.id(token)));
   };
-  put(files / "glove", "lost 0.5 -1 2e-1\nunheard 1 2 3\ngo 1 2 3\nlost 9 9 9\n. . . 4 5 6\n");
+  put(files / "glove", "lost 0.5 -1 2e-1\nunheard 1 2 3\ngo 1 2 3\nlost 9 9 9\n. . . 4 5 6\nat 3 x 7 8 9\n");
   CHECK(bd::load_source_embeddings(model, files / "glove") == 2);  // ". . ." is a token with spaces
   CHECK(embedding(model, "lost") == std::vector<float>{0.5F, -1.0F, 0.2F});
   CHECK(embedding(model, "go") == std::vector<float>{1, 2, 3});
@@ -115,6 +115,14 @@ TEST_CASE("embeddings are read as word2vec, GloVe and fastText write them", "[io
   CHECK(said("2 50\ngo 1 2 3\n") == "bad:1: expected embeddings of width 3, as the model's, got \"50\"");
   CHECK(said("go 1 2 3\nlost 1 2\n") ==
         "bad:2: expected a token and 3 numbers, as the model's embeddings have, got 2 numbers");
+  // A word and more numbers is no token with spaces.
+  CHECK(said("go 1 2 3 4 5\n") ==
+        "bad:1: expected a token and 3 numbers, as the model's embeddings have, got 5 numbers");
+  CHECK(said("") == "bad: expected lines of a token and 3 numbers, got none");
+  CHECK(said("2 3\n") == "bad: expected lines of a token and 3 numbers, got none");
+  CHECK(said("Go 1 2 3\nLost 1 2 3\n") ==
+        "bad: expected embeddings of tokens that the model has, got none of its " +
+            bd::detail::text(source.size()) + "; case counts, and so does how its text is split into tokens");
   CHECK(said("go 1 x 3\n") == "bad:1: expected numbers behind a token, got \"x\"");
   CHECK(said("go 1 nan 3\n") == "bad:1: expected numbers behind a token, got \"nan\"");
   CHECK(embedding(model, "lost") == std::vector<float>{0.5F, -1.0F, 0.2F});  // as it was

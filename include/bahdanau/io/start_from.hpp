@@ -84,14 +84,24 @@ KnownTokens start_from(Model& model, const std::filesystem::path& path) {
 
 namespace detail {
 
+/// The number that a whole field is, if it is a finite one.
+inline std::optional<float> number_in(std::string_view field) {
+  float number = 0;
+  const char* const last = field.data() + field.size();
+  const auto [end, error] = std::from_chars(field.data(), last, number);
+  if (error != std::errc{} || end != last || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
 /// Calls `take(token, numbers)` for each line of a file of embeddings that are `width` wide. A first line
-/// with two whole numbers, as word2vec and fastText have it, is none of them.
+/// with two whole numbers, as word2vec and fastText have it, is none of them. Throws where there is no other.
 template <class Take>
 void read_embeddings(const std::filesystem::path& path, std::size_t width, const Take& take) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream || std::filesystem::is_directory(path)) fail(path.string(), "a file that can be read", "none");
   LineReader lines(stream, path.string());
   std::vector<float> numbers(width);
+  bool any = false;
   while (lines.next()) {
     std::string_view line = lines.line_text();
     while (line.ends_with(' ')) line.remove_suffix(1);
@@ -101,20 +111,27 @@ void read_embeddings(const std::filesystem::path& path, std::size_t width, const
         fail(lines.where(), "embeddings of width " + text(width) + ", as the model's", quote(fields[1]));
       continue;
     }
-    if (fields.size() < width + 1)
+    // Some tokens have spaces in them: the numbers are what comes last. But a word and nothing but more
+    // numbers is no such token.
+    std::string token = fields.empty() ? "" : fields[0];
+    bool wider = fields.size() > width + 1;
+    for (std::size_t i = 1; i + width < fields.size(); ++i) {
+      token += " " + fields[i];
+      wider = wider && number_in(fields[i]);
+    }
+    if (fields.size() < width + 1 || wider)
       fail(lines.where(), "a token and " + text(width) + " numbers, as the model's embeddings have",
            text(fields.empty() ? 0 : fields.size() - 1) + " numbers");
-    // Some tokens have spaces in them: the numbers are what comes last.
-    std::string token = fields[0];
-    for (std::size_t i = 1; i + width < fields.size(); ++i) token += " " + fields[i];
     for (std::size_t i = 0; i < width; ++i) {
       const std::string& field = fields[fields.size() - width + i];
-      const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), numbers[i]);
-      if (error != std::errc{} || end != field.data() + field.size() || !std::isfinite(numbers[i]))
-        fail(lines.where(), "numbers behind a token", quote(field));
+      const std::optional<float> number = number_in(field);
+      if (!number) fail(lines.where(), "numbers behind a token", quote(field));
+      numbers[i] = *number;
     }
     take(token, numbers);
+    any = true;
   }
+  if (!any) fail(path.string(), "lines of a token and " + text(width) + " numbers", "none");
 }
 
 template <class Model>
@@ -135,6 +152,9 @@ std::size_t load_embeddings(Model& model, std::string_view name, const Vocabular
       ++known;
       std::copy(numbers.begin(), numbers.end(), rows.begin() + static_cast<std::ptrdiff_t>(row * width));
     });
+    if (known == 0)
+      fail(path.string(), "embeddings of tokens that the model has", "none of its " + text(vocabulary.size()),
+           "case counts, and so does how its text is split into tokens");
     model.weights().write(entry.parameter, rows);
     return known;
   }
@@ -145,7 +165,7 @@ std::size_t load_embeddings(Model& model, std::string_view name, const Vocabular
 
 /// Fills the embeddings of the source's or the target's tokens from a text file: a token and its numbers on
 /// each line. Returns how many tokens of the vocabulary it had. Throws, with path and line, for another
-/// width.
+/// width, and where it had none; the model is then as it was.
 template <class Model>
 std::size_t load_source_embeddings(Model& model, const std::filesystem::path& path) {
   return detail::load_embeddings(model, "encoder.embedding.weight", model.vocabularies().source, path);

@@ -204,6 +204,46 @@ void check_tied(const TrainOptions& o, const Combination& chosen) {
                              (chosen.readout_width(wider) == width ? ", or --embed " + size : ""));
 }
 
+/// Throws for options that the model of --from has decided already.
+void check_from(const CLI::App& command) {
+  if (command.count("--from") == 0) return;
+  for (const char* name : {"--architecture",
+                           "--cell",
+                           "--score",
+                           "--encoder",
+                           "--decoder",
+                           "--readout",
+                           "--paper",
+                           "--embed",
+                           "--hidden",
+                           "--layers",
+                           "--bridge",
+                           "--tied",
+                           "--residual",
+                           "--final-state",
+                           "--max-length",
+                           "--tokens",
+                           "--source-tokens",
+                           "--target-tokens",
+                           "--case",
+                           "--source-case",
+                           "--target-case",
+                           "--source-language",
+                           "--target-language",
+                           "--subwords",
+                           "--character-coverage",
+                           "--source-subwords",
+                           "--target-subwords",
+                           "--reverse-source"})
+    if (command.count(name) > 0)
+      throw CLI::ValidationError(std::string(name) +
+                                 ": expected none beside --from, whose model has its own, got one");
+  if (command.count("--min-frequency") > 0 && command.count("--extend-vocabulary") == 0)
+    throw CLI::ValidationError(
+        "--min-frequency: expected --extend-vocabulary beside it and --from, whose model has its own "
+        "vocabularies, got none");
+}
+
 /// How the text of both sides is read; for one side alone, what is not empty.
 struct TextChoices {
   struct Side {
@@ -233,6 +273,20 @@ struct TextChoices {
     return side;
   }
 };
+
+/// Throws for settings of subword models that are learnt, where none is.
+void check_learnt_subwords(const CLI::App& command, const TrainOptions& o) {
+  const auto learnt = [](const std::optional<bd::TextSide>& side, const std::filesystem::path& file) {
+    return side->tokens == bd::Tokens::subwords && file.empty();
+  };
+  if (learnt(o.corpus.source, o.subwords.source) || learnt(o.corpus.target, o.subwords.target)) return;
+  for (const char* name : {"--subwords", "--character-coverage"})
+    if (command.count(name) > 0)
+      throw CLI::ValidationError(
+          std::string(name) +
+          ": expected a side whose subwords are learnt from the data, got none; choose "
+          "--tokens subwords, and no file for that side");
+}
 
 void add_text(CLI::App* c, TextChoices& text, Subwords& subwords, bd::SubwordSampling& sampling) {
   const auto choice = [&](const std::string& name, std::string& value, const std::string& purpose,
@@ -270,8 +324,8 @@ void add_text(CLI::App* c, TextChoices& text, Subwords& subwords, bd::SubwordSam
          whole(8, 1 << 20))
       ->group("Text");
   number(c, "--character-coverage", subwords.coverage,
-         "Share of the text's characters that have pieces of their own; the others become bytes",
-         real("a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; }))
+         "Share of the text's characters that have pieces of their own, 0.98 to 1; the others become bytes",
+         real("a number from 0.98 to 1", [](double x) { return x >= 0.98 && x <= 1; }))
       ->group("Text");
   number(c, "--subword-sampling", sampling.best,
          "Split text anew in each epoch, in one of the N best ways; 1 is the best one alone", whole(1, 512))
@@ -467,6 +521,7 @@ void add_train(CLI::App& app) {
 
   c->parse_complete_callback([c, &o, architecture, as_in_paper, bridge, final_state, text, skip, rate,
                               by_length, variational, decay, sampling_best] {
+    check_from(*c);
     take_architecture(*architecture, *as_in_paper, *c, o);
     try {
       const Combination& chosen = combination_of("train", o.policies);
@@ -483,37 +538,9 @@ void add_train(CLI::App& app) {
       throw CLI::ValidationError(
           "--final-state: expected a --max-length with padded, which steps over <pad> up to it, "
           "got none");
-    if (c->count("--from") > 0)
-      for (const char* name : {"--architecture",
-                               "--cell",
-                               "--score",
-                               "--encoder",
-                               "--decoder",
-                               "--readout",
-                               "--paper",
-                               "--embed",
-                               "--hidden",
-                               "--layers",
-                               "--residual",
-                               "--final-state",
-                               "--max-length",
-                               "--tokens",
-                               "--source-tokens",
-                               "--target-tokens",
-                               "--case",
-                               "--source-case",
-                               "--target-case",
-                               "--source-language",
-                               "--target-language",
-                               "--subwords",
-                               "--source-subwords",
-                               "--target-subwords",
-                               "--reverse-source"})
-        if (c->count(name) > 0)
-          throw CLI::ValidationError(std::string(name) +
-                                     ": expected none beside --from, whose model has its own, got one");
     o.corpus.source = text->side("source", text->source, o.subwords.source);
     o.corpus.target = text->side("target", text->target, o.subwords.target);
+    check_learnt_subwords(*c, o);
     if (*skip) o.corpus.bad_lines = bd::BadLines::skip;
     if (*rate > 0) o.optimizer.rate = *rate;
     if (*by_length) o.trainer.grouping = bd::Grouping::by_length;
@@ -540,7 +567,7 @@ void add_translate(CLI::App& app) {
       "With --nbest N above 1 a sentence gives up to N lines, best first, of rank TAB score TAB\n"
       "text; rank 1 begins the next sentence. The score is the sum of the tokens'\n"
       "log-probabilities. With --json a line is an object {\"source\",\"target\",\"score\",\n"
-      "\"log_probs\",\"attention\"}, with --nbest also \"rank\"; that of an empty line has empty arrays.\n"
+      "\"log_probs\",\"attention\",\"text\"}, with --nbest also \"rank\"; that of an empty line has empty arrays.\n"
       "A tab is a space here. A word spelt <unk>, <pad>, <bos> or <eos> is that token to the model.\n"
       "A program that waits for each answer asks for --batch 1.\n"
       "A line that is not UTF-8 or beyond a limit ends the command after the answers before it.\n"

@@ -1,13 +1,16 @@
 // bahdanau train: from a file of sentence pairs to a model file.
 // What is said on the way goes to standard error; a checkpoint beside the model outlives whatever happens.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <new>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -15,9 +18,11 @@
 #include <vector>
 
 #include <bahdanau/io/atomic_file.hpp>
+#include <bahdanau/io/file_handle.hpp>
 #include <bahdanau/io/model_description.hpp>
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
+#include <bahdanau/train/batches.hpp>
 
 #include "any_model.hpp"
 #include "commands.hpp"
@@ -111,9 +116,17 @@ Data read_data(const TrainOptions& options, const Talk& say) {
   const std::optional<double> share = share_in(options.validation);
   const auto read = [&] {
     if (options.from.empty()) return bd::Corpus::read(options.data, with_subwords(options, say));
-    bd::CorpusOptions corpus = options.corpus;
-    corpus.extend = options.extend;
-    return bd::Corpus::read(options.data, description_of(options.from).vocabularies, corpus);
+    const bd::Vocabularies known = description_of(options.from).vocabularies;
+    const auto subwords = [](const bd::TextSide& side) { return side.tokens == bd::Tokens::subwords; };
+    if (options.extend && subwords(known.text.source_side()) && subwords(known.text.target_side()))
+      bd::fail("--extend-vocabulary", "a model of --from with tokens other than subwords on a side",
+               "subwords on both", "their pieces spell all text, and none are added");
+    return bd::Corpus::read(options.data, known,
+                            {.max_pairs = options.corpus.max_pairs,
+                             .min_frequency = options.corpus.min_frequency,
+                             .bad_lines = options.corpus.bad_lines,
+                             .extend = options.extend,
+                             .sampling = options.corpus.sampling});
   };
   Data data{read(), std::nullopt};
   describe(say, options.data, data.training);
@@ -257,10 +270,29 @@ std::unique_ptr<TrainableModel> new_model(const TrainOptions& options, const bd:
   bd::fail("model", "sizes that fit into memory", sizes);
 }
 
+/// Another text for a file of other bytes.
+std::string fingerprint_of(const fs::path& path) {
+  auto [file, left] = bd::detail::open_regular_file(path);
+  std::vector<std::byte> buffer(std::size_t{1} << 20);
+  bd::random::Key key{left};
+  for (std::size_t offset = 0; left > 0;) {
+    const std::span<std::byte> part(buffer.data(), std::min(left, buffer.size()));
+    bd::detail::read_at(path, file, offset, part);
+    key = {bd::fingerprint(part, key)};
+    offset += part.size();
+    left -= part.size();
+  }
+  return "fingerprint " + bd::detail::text(key.state);
+}
+
 bd::TrainerOptions trainer_options(const TrainOptions& options, const fs::path& checkpoint) {
   bd::TrainerOptions result = options.trainer;
   result.seed = options.seed;
   result.checkpoint = checkpoint;
+  for (const auto& [name, path] :
+       {std::pair("from", &options.from), std::pair("source_embeddings", &options.source_embeddings),
+        std::pair("target_embeddings", &options.target_embeddings)})
+    if (!path->empty()) result.origin.emplace(name, fingerprint_of(*path));
   result.checkpoint_every = 1;  // not more often than checkpoint_seconds allows
   if (options.quiet) result.progress = bd::Progress::silent;
   return result;
@@ -281,6 +313,7 @@ void train(const TrainOptions& asked) {
   const fs::path checkpoint = options.model.string() + ".checkpoint";
   check_files(options, checkpoint);
   if (!options.plot.empty()) make_folder(options.plot);
+  bd::TrainerOptions trainer = trainer_options(options, checkpoint);
   const Data data = read_data(options, say);
   const bd::Corpus* validation = data.validation ? &*data.validation : nullptr;
   const auto model = new_model(options, data.training.vocabularies());
@@ -294,7 +327,6 @@ void train(const TrainOptions& asked) {
     say("no " + checkpoint.string() + " to go on from: starting anew");
   }
 
-  bd::TrainerOptions trainer = trainer_options(options, checkpoint);
   bool trained = false;
   trainer.on_epoch = [&](const bd::EpochReport& report) {
     trained = true;

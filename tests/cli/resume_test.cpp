@@ -169,6 +169,47 @@ TEST_CASE("other settings than the checkpoint's are refused, and it stays", "[cl
   CHECK(contents(job.checkpoint()) == before);
 }
 
+TEST_CASE("first weights from other files than the checkpoint's are refused", "[cli][train][resume][from]") {
+  const TemporaryDirectory files;
+  const auto train = [&](const std::string& settings) {
+    return "\"$TOOL\" train --data " + shell_word(files / "pairs.tsv") + " --model " +
+           shell_word(files / "m") + " --quiet --resume --epochs 1000000" + settings;
+  };
+  put(files / "pairs.tsv", tiny_pairs);
+  for (const std::string name : {"first", "second"})
+    REQUIRE(run_tool("train --epochs 0 --embed 3 --hidden 4 --seed " + std::to_string(name.size()) +
+                     " --data " + shell_word(files / "pairs.tsv") + " --model " + shell_word(files / name))
+                .code == 0);
+  put(files / "words", "go 1 2 3\n");
+  put(files / "others", "go 1 2 4\n");
+  put(files / "target", "va 1 2 3\n");
+  const auto from = [&](const std::string& name) { return " --from " + shell_word(files / name); };
+  const auto embeddings = [&](const std::string& side, const std::string& name) {
+    return " --" + side + "-embeddings " + shell_word(files / name);
+  };
+  // Interrupted as soon as there is a checkpoint.
+  REQUIRE(run_shell(train(from("first") + embeddings("source", "words")) + " & child=$!\nuntil test -e " +
+                    shell_word(files / "m.checkpoint") +
+                    " || ! kill -0 $child; do sleep 0.05; done\nkill -TERM $child; wait $child")
+              .code == 143);
+  const std::string before = contents(files / "m.checkpoint");
+  const auto said = [&](const std::string& settings) {
+    const Run run = run_shell(train(settings));
+    CHECK(run.code == 1);
+    return run.err;
+  };
+  const std::string start = (files / "m.checkpoint").string() + ": expected origin.";
+  CHECK_THAT(said(from("second") + embeddings("source", "words")),
+             ContainsSubstring(start + "from fingerprint "));
+  CHECK_THAT(said(from("first") + embeddings("source", "others")),
+             ContainsSubstring(start + "source_embeddings fingerprint "));
+  CHECK_THAT(said(from("first")), ContainsSubstring(start + "source_embeddings fingerprint ") &&
+                                      ContainsSubstring(", got none; resume with"));
+  CHECK_THAT(said(from("first") + embeddings("source", "words") + embeddings("target", "target")),
+             ContainsSubstring(start + "target_embeddings none, as"));
+  CHECK(contents(files / "m.checkpoint") == before);
+}
+
 TEST_CASE("fewer epochs than the checkpoint has done are refused, and it stays", "[cli][train][resume]") {
   const Job job({});
   REQUIRE(job.run_and_kill(Milliseconds(20000), [&] { return fs::exists(job.checkpoint()); }));

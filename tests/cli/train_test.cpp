@@ -436,6 +436,30 @@ TEST_CASE("the tool learns subwords, and its model file carries them", "[cli][tr
   const Run few = train_in(files, "--epochs 1 --tokens subwords --subwords 100");
   CHECK(few.code == 1);
   CHECK_THAT(few.err, ContainsSubstring("pieces, as the text has"));
+  REQUIRE(train_in(files, "--epochs 0 --tokens subwords --subwords 300").code == 0);
+  const Run added =
+      run_tool("train --data " + shell_word(files / "pairs.tsv") + " --model " + shell_word(files / "new") +
+               " --epochs 0 --extend-vocabulary --from " + shell_word(files / "m"));
+  CHECK(added.code == 1);
+  CHECK_THAT(added.err, StartsWith("bahdanau: --extend-vocabulary: expected a model of --from with tokens"));
+}
+
+TEST_CASE("settings of subwords that are learnt are refused where none are",
+          "[cli][train][usage][subwords]") {
+  const std::string train = "train --data none --model none ";
+  for (const std::string option : {"--subwords 300", "--character-coverage 0.99"})
+    for (const std::string tokens :
+         {"", "--source-tokens subwords --source-subwords x.model ",
+          "--tokens subwords --source-subwords x.model --target-subwords x.model "}) {
+      CAPTURE(option, tokens);
+      const Run run = run_tool(train + tokens + option);
+      CHECK(run.code == 2);
+      CHECK_THAT(run.err, StartsWith("bahdanau: " + option.substr(0, option.find(' ')) +
+                                     ": expected a side whose subwords are learnt from the data, got none"));
+    }
+  CHECK(run_tool(train + "--tokens subwords --character-coverage 0.9").err ==
+        "bahdanau: --character-coverage: expected a number from 0.98 to 1, got \"0.9\"; see bahdanau train "
+        "--help\n");
 }
 
 TEST_CASE("a training goes on from a model, with more words, and with parameters that stay",
@@ -444,9 +468,9 @@ TEST_CASE("a training goes on from a model, with more words, and with parameters
   const std::string learn = "--epochs 100 --rate 0.02 --dropout 0 --fix 'encoder.embedding.*' ";
   put(files / "more.tsv", "We go.\tNous allons.\nWe go now.\tNous allons maintenant.\nGo.\tVa !\n");
   const std::string from = "train --data " + shell_word(files / "more.tsv") + " --model " +
-                           shell_word(files / "new") + " --from " + shell_word(trained_model()) +
-                           " --min-frequency 1 ";
-  const Run run = run_tool(from + learn + "--extend-vocabulary");
+                           shell_word(files / "new") + " --from " + shell_word(trained_model()) + " ";
+  const std::string extend = "--extend-vocabulary --min-frequency 1 ";
+  const Run run = run_tool(from + learn + extend);
   REQUIRE(run.code == 0);
   CHECK_THAT(run.err, ContainsSubstring(": weights of "));
   const ModelDescription before = description(trained_model()), after = description(files / "new");
@@ -461,18 +485,26 @@ TEST_CASE("a training goes on from a model, with more words, and with parameters
   REQUIRE(new_rows.size() > old_rows.size());
   CHECK(std::equal(old_rows.begin(), old_rows.end(), new_rows.begin()));
 
-  const Run refused = run_tool(from + "--hidden 32");
-  CHECK(refused.code == 2);
-  CHECK_THAT(refused.err,
-             StartsWith("bahdanau: --hidden: expected none beside --from, whose model has its own, got one"));
+  for (const std::string option :
+       {"--hidden 32", "--bridge mean", "--tied", "--character-coverage 0.99", "--final-state padded"}) {
+    CAPTURE(option);
+    const Run refused = run_tool(from + option);
+    CHECK(refused.code == 2);
+    CHECK_THAT(refused.err, StartsWith("bahdanau: " + option.substr(0, option.find(' ')) +
+                                       ": expected none beside --from, whose model has its own, got one"));
+  }
+  CHECK_THAT(run_tool(from + "--no-tied").err, StartsWith("bahdanau: --tied: expected none beside --from"));
+  const Run idle = run_tool(from + "--min-frequency 1");
+  CHECK(idle.code == 2);
+  CHECK_THAT(idle.err, StartsWith("bahdanau: --min-frequency: expected --extend-vocabulary beside it"));
   const Run unknown = run_tool(from + "--epochs 1 --fix nothing");
   CHECK(unknown.code == 1);
   CHECK_THAT(unknown.err, ContainsSubstring("fixed: expected the name of a parameter"));
   put(files / "embeddings.txt", "we 1 2 3 4 5 6 7 8\nnow 1 1 1 1 1 1 1 1\n");
-  CHECK_THAT(run_tool(from + "--epochs 0 --extend-vocabulary --source-embeddings " +
-                      shell_word(files / "embeddings.txt"))
-                 .err,
-             ContainsSubstring("embeddings.txt: embeddings of 2 of "));
+  CHECK_THAT(
+      run_tool(from + "--epochs 0 " + extend + "--source-embeddings " + shell_word(files / "embeddings.txt"))
+          .err,
+      ContainsSubstring("embeddings.txt: embeddings of 2 of "));
 }
 
 TEST_CASE("a bad line is an error with path and line, or skipped and counted", "[cli][train][error]") {

@@ -37,9 +37,11 @@ bd::TextOptions read(const std::string& json) {
 /// Pieces of two letters, as a stranger may split words.
 class Pairs final : public bd::Subwords {
  public:
-  explicit Pairs(std::string letters) : letters_(std::move(letters)) {}
+  /// What is noted beside the letters is in the bytes alone.
+  explicit Pairs(std::string letters, const std::string& note = "")
+      : letters_(std::move(letters)), bytes_(letters_ + note) {}
   std::string_view kind() const override { return "pairs_of_letters"; }
-  const std::string& bytes() const override { return letters_; }
+  const std::string& bytes() const override { return bytes_; }
   std::vector<std::string> pieces() const override {
     std::vector<std::string> out;
     for (const char a : letters_) {
@@ -64,7 +66,7 @@ class Pairs final : public bd::Subwords {
   }
 
  private:
-  std::string letters_;
+  std::string letters_, bytes_;
 };
 
 }  // namespace
@@ -145,4 +147,19 @@ TEST_CASE("a file carries its subwords, and says who can read them", "[io][text]
   CHECK(loaded.vocabularies() == model.vocabularies());
   CHECK(loaded.translate("abca", bd::Greedy{.max_length = 5}).text ==
         model.translate("abca", bd::Greedy{.max_length = 5}).text);
+}
+
+TEST_CASE("data whose subwords are another model's have another fingerprint", "[io][text][checkpoint]") {
+  const auto fingerprint = [](const std::string& note, bool source) {
+    const std::vector<bd::SentencePair> pairs{{"abba", "baab"}};
+    const bd::TextSide side{.tokens = bd::Tokens::subwords, .subwords = std::make_shared<Pairs>("ab", note)};
+    const bd::Corpus corpus = source ? bd::Corpus::from_pairs(pairs, {.source = side})
+                                     : bd::Corpus::from_pairs(pairs, {.target = side});
+    return bd::fingerprint(corpus);
+  };
+  for (const bool source : {true, false}) {
+    CHECK(fingerprint("", source) == fingerprint("", source));
+    CHECK(fingerprint("scores 1 2", source) != fingerprint("scores 2 1", source));
+    CHECK(fingerprint("123456789", source) != fingerprint("123456780", source));
+  }
 }

@@ -114,6 +114,49 @@ TEST_CASE("a validation set is numbered by the training set's vocabularies", "[c
                                                          training.vocabularies().source.id("."), 3});
 }
 
+TEST_CASE("options that say otherwise than given vocabularies how text is read are refused",
+          "[corpus][error]") {
+  const TemporaryDirectory directory;
+  put(directory / "a.tsv", "Go.\tVa !\n");
+  const bd::CorpusOptions asked{.min_frequency = 1,
+                                .max_length = 9,
+                                .source = bd::TextSide{.tokens = bd::Tokens::characters},
+                                .target = bd::TextSide{.tokens = bd::Tokens::words_and_marks}};
+  const bd::Vocabularies v = bd::Corpus::read(directory / "a.tsv", asked).vocabularies();
+  CHECK(bd::Corpus::read(directory / "a.tsv", v, asked).vocabularies() == v);
+  CHECK(bd::Corpus::read(directory / "a.tsv", v, {.max_pairs = 1}).vocabularies() == v);
+  const auto said = [&](const bd::CorpusOptions& options) {
+    return message_of([&] { bd::Corpus::read(directory / "a.tsv", v, options); });
+  };
+  const std::string hint = "; leave it out: they say how text is read";
+  CHECK(said({.max_length = 5}) ==
+        "CorpusOptions.max_length: expected 9, as the vocabularies have, got 5" + hint);
+  CHECK(said({.tokens = bd::Tokens::characters}) ==
+        "CorpusOptions.tokens: expected \"words_and_marks\", as the vocabularies have, got \"characters\"" +
+            hint);
+  CHECK(said({.lowercase = false}) ==
+        "CorpusOptions.lowercase: expected true, as the vocabularies have, got false" + hint);
+  CHECK(said({.reverse_source = true}) ==
+        "CorpusOptions.reverse_source: expected false, as the vocabularies have, got true" + hint);
+  CHECK(said({.source = bd::TextSide{}}) ==
+        "CorpusOptions.source: expected characters, lower case, as the vocabularies have, got words, lower "
+        "case" +
+            hint);
+  CHECK(said({.target = bd::TextSide{.tokens = bd::Tokens::words_and_marks, .lowercase = false}}) ==
+        "CorpusOptions.target: expected words_and_marks, lower case, as the vocabularies have, got "
+        "words_and_marks" +
+            hint);
+}
+
+TEST_CASE("options that nothing would come of are refused", "[corpus][error]") {
+  const std::vector<bd::SentencePair> pairs{{"go", "va"}};
+  CHECK(message_of([&] { bd::Corpus::from_pairs(pairs, {.extend = true}); }) ==
+        "CorpusOptions.extend: expected vocabularies to extend, got none; Corpus::read(path, vocabularies, "
+        "options) takes them");
+  CHECK(message_of([&] { bd::Corpus::from_pairs(pairs, {.sampling = {.best = 0}}); }) ==
+        "SubwordSampling.best: expected at least 1, got 0");
+}
+
 TEST_CASE("a split keeps every pair once", "[corpus]") {
   std::vector<bd::SentencePair> pairs;
   for (int i = 0; i < 50; ++i) pairs.push_back({"w" + std::to_string(i), "x" + std::to_string(i)});

@@ -2,6 +2,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <map>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -127,6 +129,34 @@ TEST_CASE("a checkpoint of other settings or data is refused", "[train][checkpoi
   CHECK(message.find("expected data 90 pairs, fingerprint ") != std::string::npos);
   put(path, "no checkpoint");
   CHECK_THROWS_AS(bd::Trainer(model, bd::Adam{.rate = 0.01}, options(path, 2)).fit(corpus()), bd::Error);
+}
+
+TEST_CASE("a checkpoint is not resumed where first weights came from elsewhere",
+          "[train][checkpoint][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "checkpoint";
+  Model model({.embed = 8, .hidden = 8, .layers = 1}, corpus().vocabularies(), 3);
+  const auto said = [&](std::map<std::string, std::string> origin, std::size_t epochs) {
+    auto o = options(path, epochs);
+    o.origin = std::move(origin);
+    return message_of([&] { bd::Trainer(model, bd::Adam{.rate = 0.01}, o).fit(corpus()); });
+  };
+  const auto refusal = [&](const std::string& expected, const std::string& got) {
+    return path.string() + ": expected " + expected + ", as when the checkpoint was made, got " + got +
+           "; resume with the same settings and data, or start anew with resume = false (the tool: without "
+           "--resume)";
+  };
+  bd::Trainer(model, bd::Adam{.rate = 0.01}, options(path, 1)).fit(corpus());
+  CHECK(said({{"from", "first"}}, 2) == refusal("origin.from none", "first"));
+  std::filesystem::remove(path);
+  auto from = options(path, 1);
+  from.origin = {{"from", "first"}};
+  bd::Trainer(model, bd::Adam{.rate = 0.01}, from).fit(corpus());
+  CHECK(said({{"from", "second"}}, 2) == refusal("origin.from first", "second"));
+  CHECK(said({}, 2) == refusal("origin.from first", "none"));
+  CHECK(said({{"embeddings", "glove"}, {"from", "first"}}, 2) == refusal("origin.embeddings none", "glove"));
+  from.epochs = 2;
+  CHECK(bd::Trainer(model, bd::Adam{.rate = 0.01}, from).fit(corpus()).epochs.size() == 2);
 }
 
 TEST_CASE("a checkpoint whose state is not as it should be is refused with the place",

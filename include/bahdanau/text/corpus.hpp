@@ -47,9 +47,10 @@ class Corpus {
   }
 
   /// Reads pairs that are numbered by the vocabularies of another corpus or of a model: a validation set,
-  /// say.
+  /// say. Throws for options that say otherwise than the vocabularies how text is read.
   static Corpus read(const std::filesystem::path& path, const Vocabularies& vocabularies,
                      CorpusOptions options = {}) {
+    require_text_of(vocabularies.text, options);
     options.tokens = vocabularies.text.tokens;
     options.lowercase = vocabularies.text.lowercase;
     options.max_length = vocabularies.text.max_length;
@@ -166,6 +167,30 @@ class Corpus {
     }
   };
 
+  /// Throws for what was asked for and is otherwise in the vocabularies; defaults ask for nothing.
+  static void require_text_of(const TextOptions& theirs, const CorpusOptions& options) {
+    const auto require = [](bool same, const char* what, const std::string& expected,
+                            const std::string& got) {
+      if (!same)
+        fail(std::string("CorpusOptions.") + what, expected + ", as the vocabularies have", got,
+             "leave it out: they say how text is read");
+    };
+    const auto require_side = [&](const char* what, const std::optional<TextSide>& own,
+                                  const TextSide& side) {
+      if (own)
+        return require(*own == side, what, side.text(),
+                       own->text() == side.text() ? "other subwords" : own->text());
+      require(options.tokens == Tokens::words || options.tokens == side.tokens, "tokens",
+              detail::quote(name(side.tokens)), detail::quote(name(options.tokens)));
+      require(options.lowercase || side.cased(), "lowercase", "true", "false");
+    };
+    require_side("source", options.source, theirs.source_side());
+    require_side("target", options.target, theirs.target_side());
+    require(options.max_length == 0 || options.max_length == theirs.max_length, "max_length",
+            detail::text(theirs.max_length), detail::text(options.max_length));
+    require(!options.reverse_source || theirs.reverse_source, "reverse_source", "false", "true");
+  }
+
   explicit Corpus(Vocabularies vocabularies) : vocabularies_(std::move(vocabularies)) {}
 
   static Corpus read_with(const std::filesystem::path& path, const CorpusOptions& options,
@@ -186,6 +211,10 @@ class Corpus {
 
   static Corpus make(const std::string& where, const Side& source, const Side& target,
                      const CorpusOptions& options, const std::optional<Vocabularies>& given) {
+    if (options.extend && !given)
+      fail("CorpusOptions.extend", "vocabularies to extend", "none",
+           "Corpus::read(path, vocabularies, options) takes them");
+    if (options.sampling.best == 0) fail("SubwordSampling.best", "at least 1", "0");
     if (source.sentences.empty()) fail(where, "at least one sentence pair", "none");
     const auto tokens_of = [&](const Side& side, const Vocabulary* known) {
       if (known == nullptr) return side.vocabulary(options.min_frequency);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -107,12 +108,28 @@ inline std::uint64_t fingerprint(std::span<const std::vector<Token>> rows, rando
   return key.state;
 }
 
+/// A number that is another one for other bytes.
+inline std::uint64_t fingerprint(std::span<const std::byte> bytes, random::Key key = {}) {
+  key = key.derive(bytes.size());
+  while (!bytes.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t count = std::min(bytes.size(), sizeof(word));
+    std::memcpy(&word, bytes.data(), count);
+    key = key.derive(word);
+    bytes = bytes.subspan(count);
+  }
+  return key.state;
+}
+
 /// A number that is another one for other pairs or vocabularies.
 inline std::uint64_t fingerprint(const Corpus& corpus) {
   random::Key key{corpus.size()};
   for (const auto* vocabulary : {&corpus.vocabularies().source, &corpus.vocabularies().target})
     for (const std::string& token : vocabulary->tokens())
       for (const char c : token + "\n") key = key.derive(static_cast<unsigned char>(c));
+  const TextOptions& text = corpus.vocabularies().text;
+  for (const TextSide& side : {text.source_side(), text.target_side()})
+    if (side.subwords) key = {fingerprint(std::as_bytes(std::span(side.subwords->bytes())), key)};
   for (const auto* rows : {&corpus.source(), &corpus.target()})
     for (const auto& row : *rows)
       for (const Token id : row) key = key.derive(static_cast<std::uint64_t>(id));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct TrainerOptions {
   bool trim_memory = false;                // see StepOptions
   ScheduledSampling scheduled_sampling{};  // see StepOptions
   std::vector<std::string> fixed{};        // parameters that stay as they are: names, or patterns with *
+  // Where first weights came from, such as {"from", "fingerprint 123"}: a checkpoint is resumed with the
+  // same.
+  std::map<std::string, std::string> origin{};
 };
 
 }  // namespace bahdanau

@@ -44,6 +44,7 @@ std::map<std::string, std::string> training_settings(const Model& model, const O
   std::string fixed;
   for (const std::string& pattern : o.fixed) fixed += (fixed.empty() ? "" : " ") + pattern;
   if (!fixed.empty()) result.emplace("fixed", fixed);
+  for (const auto& [key, value] : o.origin) result.emplace("origin." + key, value);
   if constexpr (requires { data.sampling().active(); })
     if (data.sampling().active())
       result.emplace("subword_sampling", text(data.sampling().best) + "/" + number(data.sampling().alpha));

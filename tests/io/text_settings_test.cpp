@@ -11,6 +11,8 @@
 #include <bahdanau/io/safetensors.hpp>
 #include <bahdanau/io/text_settings.hpp>
 #include <bahdanau/score/additive.hpp>
+#include <bahdanau/text/corpus.hpp>
+#include <bahdanau/train/batches.hpp>
 
 #include "support/catch.hpp"
 #include "support/message.hpp"

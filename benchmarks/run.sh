@@ -3,7 +3,7 @@
 # same, then times them in turns.
 #
 #   benchmarks/run.sh [--quick] [--rounds N] [--json FILE] [--markdown FILE] [--only REGEX] [--native]
-#                     [--beside FOLDER] [--scaling] [--micro] [--serving] [--thrust]
+#                     [--beside FOLDER] [--scaling] [--micro] [--serving] [--thrust] [--processes]
 #
 # --quick     fewer repetitions, no scaling checks; nine minutes with --beside, once the peers and the builds are there
 # --rounds    how often everybody takes a turn (default: as time allows, at least six times)
@@ -14,6 +14,8 @@
 # --micro     only the micro-benchmarks
 # --serving   only requests of many clients, loading and memory of a frozen model
 # --thrust    only training on Thrust: on OMP and TBB; with a GPU and nvcc on CUDA too, beside PyTorch on the GPU
+# --processes one training in 1, 2 and 4 processes over MPI, without peers, and what a model of the cost says of networks;
+#             what follows goes to benchmarks/processes/run.py: --rounds, --seconds, --sizes, --latency, --bandwidth
 #
 # BAHDANAU_PEERS     a virtual environment with torch, numpy and safetensors (default build/peers, made where missing)
 # BAHDANAU_DATA_DIR  holds fra-eng/fra.txt (default: ../shared/data, where it exists)
@@ -28,6 +30,14 @@ packages=()
 cuda=OFF
 libtorch=true
 arguments=()
+if [[ ${1-} == --processes ]]; then
+  shift
+  "$root/cmake/install_dependencies.sh" python3 libopenmpi-dev openmpi-bin
+  cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF >/dev/null
+  cmake --build "$build" --target benchmark_processes
+  exec python3 "$root/benchmarks/processes/run.py" --program "$build/bin/benchmark_processes" \
+    --launch "$root/tests/mpi/launch.sh" "$@"
+fi
 while (($#)); do
   case $1 in
     --native)

@@ -70,6 +70,33 @@ TEST_CASE("training lowers the loss and learns the pairs", "[train][trainer]") {
   CHECK(model.translate("w3 w2").text == "w2 w3");
 }
 
+TEST_CASE("who wants to is told of every batch, and changes nothing by it", "[train][trainer]") {
+  const auto c = corpus();
+  Model plain = fresh(c), watched = fresh(c);
+  bd::Trainer(plain, bd::Adam{.rate = 0.02}, quick(2)).fit(c);
+  bd::TrainerOptions options = quick(2);
+  options.schedule.warm_up = 4;
+  std::vector<bd::BatchReport> batches;
+  options.on_batch = [&](const bd::BatchReport& report) { batches.push_back(report); };
+  const auto report = bd::Trainer(watched, bd::Adam{.rate = 0.02}, options).fit(c);
+  REQUIRE(batches.size() == 8);  // 60 pairs in batches of 16
+  bd::Loss first;
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(batches[i].epoch == 1 + i / 4);
+    CHECK(batches[i].batch == 1 + i % 4);
+    CHECK(batches[i].batches == 4);
+    CHECK(batches[i].gradient_norm > 0);
+    CHECK(batches[i].rate == Approx(0.02 * std::min(1.0, static_cast<double>(i + 1) / 4)));
+    if (i < 4) first += batches[i].loss;
+  }
+  CHECK(first.nats == report.epochs[0].training.nats);
+  options.on_batch = {};
+  Model alone = fresh(c);
+  bd::Trainer(alone, bd::Adam{.rate = 0.02}, options).fit(c);
+  CHECK(weights(alone) == weights(watched));
+  CHECK(weights(plain) != weights(watched));
+}
+
 TEST_CASE("an epoch has every pair once, grouped or not", "[train][batches]") {
   const auto c = corpus(50);
   for (const auto grouping : {bd::Grouping::random, bd::Grouping::by_length}) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <bahdanau/backend/backend.hpp>
@@ -28,6 +29,9 @@ struct Xtensor {
                 "bahdanau: Xtensor<T> needs T = float or T = double");
   using Scalar = T;
   static constexpr std::string_view name = "Xtensor";
+  static constexpr bool host_memory = true;  // pointers are ordinary ones
+  /// What rounds otherwise on other processors, beside `instructions()`.
+  static std::string kernels() { return blas::core(); }
 
   /// Uninitialised, aligned for the widest vectors whatever the consumer's own xtensor settings are.
   template <class U>

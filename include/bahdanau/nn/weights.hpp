@@ -40,7 +40,8 @@ class ParameterBlock {
   using Scalar = typename B::Scalar;
 
   /// All zeros.
-  explicit ParameterBlock(const ParameterList& list) : storage_(list.size()) { clear(); }
+  explicit ParameterBlock(const ParameterList& list) : ParameterBlock(list.size()) {}
+  explicit ParameterBlock(std::size_t count) : storage_(count) { clear(); }
 
   std::size_t size() const { return storage_.size(); }
   /// Calls f(std::span<Scalar>) with all numbers, on the device, to write. They are f's until it returns: a

@@ -14,6 +14,7 @@
 #include <bahdanau/autograd/ops/common.hpp>
 #include <bahdanau/backend/any_backend.hpp>
 #include <bahdanau/nn/weights.hpp>
+#include <bahdanau/train/slices.hpp>
 
 namespace bahdanau {
 
@@ -66,8 +67,12 @@ struct AdadeltaStep {
 /// What an optimizer remembers: two blocks laid out as the weights are, and the number of steps done.
 template <Backend B>
 struct OptimizerState {
-  explicit OptimizerState(const ParameterList& list) : first(list), second(list) {}
+  explicit OptimizerState(const ParameterList& list) : OptimizerState({0, list.size()}) {}
+  /// Of some elements alone.
+  explicit OptimizerState(Slice elements)
+      : first(elements.size()), second(elements.size()), begin(elements.begin) {}
   ParameterBlock<B> first, second;
+  std::size_t begin = 0;  // the element that the blocks begin with
   std::uint64_t steps = 0;
 };
 
@@ -76,6 +81,10 @@ struct StepScale {
   double clip = 1;             // gradients enter multiplied by this
   double rate = 1;             // the learning rate is multiplied by this
   Workers* workers = nullptr;  // who share the work, if anyone
+  // The elements that this process moves; null: all. Only for optimizers that are `elementwise`.
+  const Slice* slice = nullptr;
+
+  Slice elements(std::size_t n) const { return slice != nullptr ? *slice : Slice{0, n}; }
 };
 
 namespace detail {
@@ -93,16 +102,6 @@ inline void require_not_negative(std::string_view where, double x) {
   require_number(where, "a number of at least 0", x);
 }
 
-/// Applies f to n elements as `map_elements` does, a part of them on each thread.
-template <Backend B, class F, class... Arguments>
-void map_on_threads(Workers* workers, std::size_t n, F f, Arguments... arguments) {
-  constexpr std::size_t part = std::size_t{1} << 16;
-  if (workers == nullptr || workers->threads() == 1 || n <= part) return map_elements<B>(n, f, arguments...);
-  workers->run((n + part - 1) / part, [&](std::size_t i) {
-    map_elements<B>(std::min(part, n - i * part), f, shifted(arguments, i * part)...);
-  });
-}
-
 template <Backend B>
 void adam_update(double rate, double beta1, double beta2, double epsilon, double keep, const StepScale& scale,
                  OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients) {
@@ -113,11 +112,26 @@ void adam_update(double rate, double beta1, double beta2, double epsilon, double
   const auto as = [](double x) { return static_cast<T>(x); };
   const pointwise::AdamStep<T> step{as(scale.clip), as(beta1),   as(beta2), as(corrected_rate),
                                     as(root),       as(epsilon), as(keep)};
-  T *w = numbers_to_change(weights), *m = numbers_to_change(state.first),
-    *v = numbers_to_change(state.second);
-  map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w),
-                    input(m), input(v), numbers(gradients));
+  const Slice some = scale.elements(weights.size());
+  T *w = numbers_to_change(weights) + some.begin,
+    *m = numbers_to_change(state.first) + (some.begin - state.begin),
+    *v = numbers_to_change(state.second) + (some.begin - state.begin);
+  map_on_threads<B>(scale.workers, some.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w),
+                    input(m), input(v), numbers(gradients) + some.begin);
 }
+
+}  // namespace detail
+
+namespace detail {
+
+/// Point 5 of the contract below.
+template <class Optimizer>
+inline constexpr bool is_elementwise = [] {
+  if constexpr (requires { Optimizer::elementwise; })
+    return bool(Optimizer::elementwise);
+  else
+    return false;
+}();
 
 }  // namespace detail
 
@@ -145,6 +159,10 @@ OptimizerSettings settings_of(const Optimizer& optimizer) {
 ///    learning rate by `scale.rate`. `state` has two blocks for whatever it remembers, and counts the steps.
 /// 3. `settings()` are its numbers by name, which a checkpoint must agree with; or `rate`, if that is all.
 /// 4. It may have `check()`, which throws for settings that are out of range.
+/// 5. It may say `static constexpr bool elementwise = true`: `update` moves no other elements of the weights
+///    than `scale.elements(weights.size())`, and needs no others of the gradients; those of `state` begin
+///    with element `state.begin`. Then several processes share a step, and the memory for `state`; without it
+///    each does the whole.
 template <class O, class B>
 concept OptimizerOn = Backend<B> &&
     requires(const O& optimizer, OptimizerState<B>& state, ParameterBlock<B>& weights,
@@ -157,6 +175,7 @@ concept OptimizerOn = Backend<B> &&
 /// Adam with bias correction (Kingma and Ba).
 struct Adam {
   static constexpr std::string_view name = "adam";
+  static constexpr bool elementwise = true;
   double rate = 0.001;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
@@ -182,6 +201,7 @@ struct Adam {
 /// Adam with decoupled weight decay (Loshchilov and Hutter): weights shrink by rate · decay before each step.
 struct AdamW {
   static constexpr std::string_view name = "adamw";
+  static constexpr bool elementwise = true;
   double rate = 0.001;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double decay = 0.01;
@@ -209,6 +229,7 @@ struct AdamW {
 /// Stochastic gradient descent with momentum.
 struct Sgd {
   static constexpr std::string_view name = "sgd";
+  static constexpr bool elementwise = true;
   double rate = 0.1;
   double momentum = 0;
 
@@ -227,15 +248,18 @@ struct Sgd {
     const pointwise::SgdStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                      static_cast<T>(momentum)};
     using detail::numbers_to_change;
-    T *w = numbers_to_change(weights), *m = numbers_to_change(state.first);
-    detail::map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
-                              detail::input(m), detail::numbers(gradients));
+    const Slice some = scale.elements(weights.size());
+    T *w = numbers_to_change(weights) + some.begin,
+      *m = numbers_to_change(state.first) + (some.begin - state.begin);
+    detail::map_on_threads<B>(scale.workers, some.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
+                              detail::input(m), detail::numbers(gradients) + some.begin);
   }
 };
 
 /// Adadelta (Zeiler), with which the paper of Bahdanau, Cho and Bengio was trained.
 struct Adadelta {
   static constexpr std::string_view name = "adadelta";
+  static constexpr bool elementwise = true;
   double rate = 1;
   double rho = 0.95, epsilon = 1e-6;
 
@@ -255,11 +279,13 @@ struct Adadelta {
     const pointwise::AdadeltaStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                           static_cast<T>(rho), static_cast<T>(epsilon)};
     using detail::numbers_to_change;
-    T *w = numbers_to_change(weights), *v = numbers_to_change(state.first),
-      *u = numbers_to_change(state.second);
-    detail::map_on_threads<B>(scale.workers, weights.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u},
+    const Slice some = scale.elements(weights.size());
+    T *w = numbers_to_change(weights) + some.begin,
+      *v = numbers_to_change(state.first) + (some.begin - state.begin),
+      *u = numbers_to_change(state.second) + (some.begin - state.begin);
+    detail::map_on_threads<B>(scale.workers, some.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u},
                               detail::input(w), detail::input(v), detail::input(u),
-                              detail::numbers(gradients));
+                              detail::numbers(gradients) + some.begin);
   }
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <bahdanau/core/thread_pool.hpp>
+#include <bahdanau/distributed/communicator.hpp>
 #include <bahdanau/model/scheduled_sampling.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/progress.hpp>
@@ -40,6 +41,7 @@ struct TrainerOptions {
                                        // before; the last epoch's always comes. 0: as often as asked
   bool resume = false;                 // go on from the checkpoint, if there is one
   std::function<void(const EpochReport&)> on_epoch{};
+  std::function<void(const BatchReport&)> on_batch{};  // after each step; the epoch goes on when it returns
   // Once it is true, `fit` finishes its batch, writes the checkpoint and returns: for a signal handler, which
   // may set it, as it is lock-free. It must outlive `fit`.
   const std::atomic<bool>* interrupt = nullptr;
@@ -49,6 +51,10 @@ struct TrainerOptions {
   // Where first weights came from, such as {"from", "fingerprint 123"}: a checkpoint is resumed with the
   // same.
   std::map<std::string, std::string> origin{};
+  std::size_t replicas = 1;  // see StepOptions: gradient accumulation, or the work of several processes
+  // The processes that train together; all call `fit` with the same data and settings. It must outlive the
+  // trainer. Rank 0 alone prints, writes checkpoints and calls `on_epoch` and `on_batch`.
+  AnyCommunicator communicator{};
 };
 
 }  // namespace bahdanau

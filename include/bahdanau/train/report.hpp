@@ -11,6 +11,16 @@
 
 namespace bahdanau {
 
+/// One batch, after its step.
+struct BatchReport {
+  std::uint64_t epoch = 0;             // from 1
+  std::size_t batch = 0, batches = 0;  // from 1, and how many the epoch has
+  Loss loss{};
+  double gradient_norm = 0;  // before clipping
+  double rate = 0;           // with the schedule's factor; the factor alone where an optimizer has no rate
+  double seconds = 0;        // of the epoch so far
+};
+
 /// One epoch.
 struct EpochReport {
   std::uint64_t epoch = 0;           // from 1

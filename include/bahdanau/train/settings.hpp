@@ -40,6 +40,7 @@ std::map<std::string, std::string> training_settings(const Model& model, const O
   if constexpr (requires { model.settings(); }) result.merge(model.settings());
   if constexpr (requires { model.dropout(); }) result.emplace("dropout", number(model.dropout()));
   // Absent without, as in checkpoints of earlier versions.
+  if (o.replicas > 1) result.emplace("replicas", text(o.replicas));
   if (o.scheduled_sampling.active()) result.emplace("scheduled_sampling", text(o.scheduled_sampling));
   std::string fixed;
   for (const std::string& pattern : o.fixed) fixed += (fixed.empty() ? "" : " ") + pattern;

@@ -1,6 +1,6 @@
 // The trainer: epochs over a corpus or other data, with validation, early stopping, checkpoints and a
-// progress bar. Seed, data and settings decide the result to the bit; threads, interruptions and the display
-// do not.
+// progress bar. Seed, data and settings decide the result to the bit; threads, processes, interruptions and
+// the display do not.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <bahdanau/distributed/collectives.hpp>
 #include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/train/batches.hpp>
@@ -30,6 +31,7 @@
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
 #include <bahdanau/train/settings.hpp>
+#include <bahdanau/train/slices.hpp>
 #include <bahdanau/train/trainable.hpp>
 #include <bahdanau/train/training.hpp>
 #include <bahdanau/train/warnings.hpp>
@@ -65,13 +67,17 @@ class Trainer<Model, Optimizer> {
                    .trim_memory = options_.trim_memory,
                    .pool = options_.pool,
                    .scheduled_sampling = options_.scheduled_sampling,
-                   .fixed = options_.fixed}),
+                   .fixed = options_.fixed,
+                   .replicas = options_.replicas,
+                   .communicator = options_.communicator}),
         good_(model.parameters()),
         best_(model.parameters()) {
-    if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
-    if (const double decay = options_.schedule.decay; !(decay > 0 && decay <= 1))
-      fail("Schedule.decay", "a factor above 0 and at most 1", detail::number_text(decay));
-    detail::require_not_negative("TrainerOptions.min_delta", options_.min_delta);
+    detail::or_fail_together(all(), [&] {
+      if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
+      if (const double decay = options_.schedule.decay; !(decay > 0 && decay <= 1))
+        fail("Schedule.decay", "a factor above 0 and at most 1", detail::number_text(decay));
+      detail::require_not_negative("TrainerOptions.min_delta", options_.min_delta);
+    });
   }
 
   /// Trains for `epochs`, or until `stop`. With a validation set the model ends with the weights of the epoch
@@ -83,13 +89,18 @@ class Trainer<Model, Optimizer> {
   ///
   /// A checkpoint that cannot be written, for a full disk say, is a warning, and tried again when the next
   /// one is due. Warnings are lines on standard error, and none with `Progress::silent`.
+  ///
+  /// With several processes all call it, with the same data; all end with the same weights and report, but
+  /// for seconds and failed checkpoints. Rank 0 alone prints, writes checkpoints and calls `on_batch`, which
+  /// must leave the weights alone then, and `on_epoch`, which may change them. An interruption of one ends
+  /// all after the same batch. An error in all of them is thrown in all; one in some of them ends all.
   template <class Data>
   TrainingReport fit(const Data& data) {
-    return run<Data>(data, nullptr);
+    return detail::or_fail_together(all(), [&] { return run<Data>(data, nullptr); });
   }
   template <class Data>
   TrainingReport fit(const Data& data, const std::type_identity_t<Data>& validation) {
-    return run<Data>(data, &validation);
+    return detail::or_fail_together(all(), [&] { return run<Data>(data, &validation); });
   }
 
   /// Ends `fit` after the current epoch; for the callback.
@@ -109,16 +120,19 @@ class Trainer<Model, Optimizer> {
     if (validation) require_vocabulary(*validation);
     state_ = {};
     state_.settings = detail::training_settings(*model_, training_.optimizer(), options_, data, validation);
+    require_same_everywhere();
     stop_ = false;
     copy_weights(good_);
     copy_weights(best_);
     if (!options_.checkpoint.empty()) {
-      std::error_code unknown;  // a name that is too long, say: the file below says so
-      if (options_.resume && std::filesystem::exists(options_.checkpoint, unknown)) restore(data, validation);
-      const AtomicFile place(options_.checkpoint);  // given up again: a place that is none is an error now
+      resume(data, validation);
+      detail::all_or_none(all(), [&] {
+        if (all().first()) const AtomicFile place(options_.checkpoint);  // given up again: an error now
+      });
     }
     stop_ = out_of_patience(validation != nullptr);  // a checkpoint may be that of the last epoch
-    detail::ProgressDisplay display(options_.progress, options_.epochs, state_.epoch + 1);
+    detail::ProgressDisplay display(all().first() ? options_.progress : Progress::silent, options_.epochs,
+                                    state_.epoch + 1);
     describe_data(data, validation, display);
     detail::Divergence divergence(loss_of_guessing());
     for (const EpochReport& report : state_.report.epochs) watch(divergence, report, nullptr);
@@ -135,18 +149,45 @@ class Trainer<Model, Optimizer> {
       display.epoch(report);
       watch(divergence, report, &display);
       const bool last = state_.epoch == options_.epochs;
-      const bool saved = due_after_epoch(last);
+      const bool saved = of_first(due_after_epoch(last));
       if (saved) save(validation != nullptr, display);
-      if (options_.on_epoch) {
-        options_.on_epoch(report);
-        training_.require_same_sizes("Trainer::fit");
-      }
-      if (!saved && due_after_epoch(last))
+      call_back(report);
+      if (!saved && of_first(due_after_epoch(last)))
         save(validation != nullptr, display);  // the callback has called `stop`
     }
     display.finish();
     if (validation && state_.report.best_epoch > 0) model_->weights() = best_;
     return state_.report;
+  }
+
+  const AnyCommunicator& all() const { return options_.communicator; }
+
+  /// What rank 0 says; clocks of others differ.
+  bool of_first(bool mine) const { return any_of(all(), all().first() && mine); }
+
+  /// Where processes train on other data, or with other settings, none of them starts.
+  void require_same_everywhere() const {
+    if (!all().several()) return;
+    std::map<std::string, std::string> settings = state_.settings;
+    settings.emplace("epochs", detail::text(options_.epochs));
+    settings.emplace("patience", detail::text(options_.patience));
+    settings.emplace("checkpoint", options_.checkpoint.empty() ? "none" : "some");
+    settings.emplace("checkpoint_every", detail::text(options_.checkpoint_every));
+    settings.emplace("resume", options_.resume ? "true" : "false");
+    detail::require_same_everywhere(all(), "Trainer::fit", settings);
+  }
+
+  /// Rank 0 alone calls it; what it did to the weights, and `stop`, is so everywhere.
+  void call_back(const EpochReport& report) {
+    const std::uint64_t before = std::as_const(*model_).weights().version();
+    if (all().first() && options_.on_epoch) {
+      options_.on_epoch(report);
+      training_.require_same_sizes("Trainer::fit");
+    }
+    if (!all().several()) return;
+    stop_ = any_of(all(), stop_);
+    if (of_first(std::as_const(*model_).weights().version() != before))
+      detail::broadcast_block<Backend>(all(), model_->weights());
   }
 
   /// Once at the start: what is in the data that nobody may have wanted.
@@ -193,8 +234,18 @@ class Trainer<Model, Optimizer> {
       return std::numeric_limits<double>::infinity();
   }
 
+  // What processes say to each other with a batch's loss, so that all do the same after it.
+  static constexpr std::uint64_t interrupt_vote = 1, checkpoint_vote = 2;
+
+  bool asked_to_end() const { return options_.interrupt && options_.interrupt->load(); }
+  void vote() {
+    if (!all().several()) return;
+    training_.set_votes((asked_to_end() ? interrupt_vote : 0) |
+                        (all().first() && checkpoint_due() ? checkpoint_vote : 0));
+  }
   bool interrupted() {
-    if (options_.interrupt && options_.interrupt->load()) state_.report.interrupted = true;
+    const bool now = all().several() ? (training_.agreed_votes() & interrupt_vote) != 0 : asked_to_end();
+    if (now) state_.report.interrupted = true;
     return state_.report.interrupted;
   }
 
@@ -208,11 +259,13 @@ class Trainer<Model, Optimizer> {
     const double before = state_.seconds;
     for (; state_.batch < plan.batches();) {
       training_.scale_rate(state_.schedule.at(options_.schedule, training_.optimizer_state().steps));
+      vote();
       const Loss loss = training_.loss(batch_of(data, plan.pairs(state_.batch)));
       if (!std::isfinite(loss.sum)) give_up(this_batch(), "a finite loss", loss.sum);
       training_.backward();
+      double norm = 0;
       try {
-        training_.step();
+        norm = training_.step();
       } catch (const Error&) {
         give_up(this_batch(), "a finite gradient of the loss", loss.sum);
       }
@@ -222,8 +275,16 @@ class Trainer<Model, Optimizer> {
       report.training = state_.running;
       report.seconds = state_.seconds;
       display.batch(report, state_.batch, plan.batches());
+      if (all().first() && options_.on_batch) {
+        const std::uint64_t version = std::as_const(*model_).weights().version();
+        options_.on_batch(
+            {report.epoch, state_.batch, plan.batches(), loss, norm, rate_of_step(), state_.seconds});
+        if (all().several() && std::as_const(*model_).weights().version() != version)
+          fail("on_batch", "weights that it leaves as they are, with several processes", "others",
+               "change them in on_epoch, which all processes hear of");
+      }
       if (options_.checkpoint_every != 0 && state_.batch % options_.checkpoint_every == 0 &&
-          state_.batch < plan.batches() && checkpoint_due()) {
+          state_.batch < plan.batches() && checkpoint_due_after_batch()) {
         require_finite_weights(this_batch());
         save(validation != nullptr, display);
       }
@@ -233,6 +294,15 @@ class Trainer<Model, Optimizer> {
     report.seconds = state_.seconds;
     report.rate_factor = state_.schedule.factor;
     return report;
+  }
+
+  /// The learning rate of the step that was just done.
+  double rate_of_step() {
+    const double factor = state_.schedule.at(options_.schedule, training_.optimizer_state().steps - 1);
+    if constexpr (requires { training_.optimizer().rate; })
+      return factor * static_cast<double>(training_.optimizer().rate);
+    else
+      return factor;
   }
 
   /// A batch of the epoch at hand.
@@ -279,6 +349,7 @@ class Trainer<Model, Optimizer> {
       pairs.clear();
       for (std::size_t i = begin; i < std::min(validation.size(), begin + options_.batch); ++i)
         pairs.push_back(i);
+      vote();
       total += training_.evaluate(make_batch(validation, pairs));
       if (interrupted()) break;  // it starts anew when training is resumed
     }
@@ -330,7 +401,7 @@ class Trainer<Model, Optimizer> {
 
   template <class Data>
   void require_vocabulary(const Data& data) const {
-    if constexpr (std::is_same_v<Data, Corpus> && requires { model_->vocabularies(); })
+    if constexpr (requires { data.vocabularies() == model_->vocabularies(); })
       if (!(data.vocabularies() == model_->vocabularies()))
         fail("Trainer", "a corpus with the model's vocabularies", "a corpus with others",
              "read it with Corpus::read(path, model.vocabularies())");
@@ -349,6 +420,9 @@ class Trainer<Model, Optimizer> {
         options_.checkpoint_seconds > 0 ? std::max(options_.checkpoint_seconds, 20 * saving_) : 0;
     return !options_.checkpoint.empty() && seconds_since(saved_) >= apart;
   }
+  bool checkpoint_due_after_batch() const {
+    return all().several() ? (training_.agreed_votes() & checkpoint_vote) != 0 : checkpoint_due();
+  }
   /// Whether one is written now; the last epoch's always is, as is that of the epoch that ends the training.
   bool due_after_epoch(bool last) const {
     return checkpoint_due() || (!options_.checkpoint.empty() && (stop_ || last));
@@ -364,19 +438,74 @@ class Trainer<Model, Optimizer> {
         display.warn("a checkpoint could not be written: " + why + "; training goes on, and tries again");
       state_.report.last_checkpoint_failed = true;
     };
-    try {
-      write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks(validated));
-      state_.report.last_checkpoint_failed = false;
-    } catch (const Error& e) {
-      failed(e.what());
-    } catch (const std::bad_alloc&) {  // it is put together in memory first
-      failed("there is not enough memory");
+    const auto write = [&](const CheckpointBlocks<Backend>& blocks) {
+      try {
+        write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks);
+        state_.report.last_checkpoint_failed = false;
+      } catch (const Error& e) {
+        failed(e.what());
+      } catch (const std::bad_alloc&) {  // it is put together in memory first
+        failed("there is not enough memory");
+      }
+    };
+    if (all().several()) {
+      std::optional<Moments> whole;
+      bool room = true;
+      try {
+        whole.emplace(all().first() ? model_->weights().size() : 0);
+      } catch (const std::bad_alloc&) {
+        room = false;
+      }
+      if (of_first(room)) {
+        training_.gather_moments(whole->first, whole->second);
+        if (all().first()) write(with(blocks(validated), *whole));
+      } else if (all().first()) {
+        failed("there is not enough memory");
+      }
+    } else {
+      write(blocks(validated));
     }
     saving_ = seconds_since(start);
     saved_ = std::chrono::steady_clock::now();
   }
+  /// Those of all processes.
+  struct Moments {
+    explicit Moments(std::size_t n) : first(n), second(n) {}
+    ParameterBlock<Backend> first, second;
+  };
+  static CheckpointBlocks<Backend> with(CheckpointBlocks<Backend> blocks, Moments& moments) {
+    blocks.first = &moments.first;
+    blocks.second = &moments.second;
+    return blocks;
+  }
+
+  /// Goes on from the checkpoint, if there is one: rank 0 reads it, for all.
   template <class Data>
-  void restore(const Data& data, const Data* validation) {
+  void resume(const Data& data, const Data* validation) {
+    std::error_code unknown;  // a name that is too long, say: writing says so
+    if (!of_first(options_.resume && std::filesystem::exists(options_.checkpoint, unknown))) return;
+    const CheckpointBlocks<Backend> own = blocks(validation != nullptr);
+    if (!all().several()) {
+      restore(data, own);
+    } else {
+      Moments whole(model_->weights().size());
+      detail::all_or_none(all(), [&] {
+        if (all().first()) restore(data, with(own, whole));
+      });
+      const std::string where = options_.checkpoint.string() + ": metadata \"state\"";
+      const std::string told = broadcast(all(), detail::to_json(state_).text());
+      if (!all().first()) state_ = detail::checkpoint_state_from({where, told, /*max_depth=*/6});
+      detail::for_blocks(with(own, whole), [&](const std::string&, ParameterBlock<Backend>& block) {
+        detail::broadcast_block<Backend>(all(), block);
+      });
+      training_.take_moments(whole.first, whole.second);
+    }
+    training_.set_batches(state_.batches);
+    training_.optimizer_state().steps = state_.optimizer_steps;
+  }
+
+  template <class Data>
+  void restore(const Data& data, const CheckpointBlocks<Backend>& blocks) {
     const auto check = [&](const CheckpointState& state) {
       const std::size_t batches = (data.size() - 1) / options_.batch + 1;  // there are examples
       if (state.batch > batches)                                           // an epoch would pass without any
@@ -388,10 +517,8 @@ class Trainer<Model, Optimizer> {
                  (state.batch > 0 ? "begun" : "done"),
              detail::text(options_.epochs));
     };
-    state_ = read_checkpoint<Backend>(options_.checkpoint, state_.settings, model_->parameters(),
-                                      blocks(validation != nullptr), check);
-    training_.set_batches(state_.batches);
-    training_.optimizer_state().steps = state_.optimizer_steps;
+    state_ =
+        read_checkpoint<Backend>(options_.checkpoint, state_.settings, model_->parameters(), blocks, check);
   }
 
   Model* model_;

@@ -1,11 +1,13 @@
 // The training step: loss(batch), backward(), step(), for a loop of one's own.
-// A batch is cut into shards by its size alone; each has a tape, and their gradients are added in order.
+// A batch is cut into replicas and these into shards, by their sizes alone; each shard has a tape, and
+// gradients are added in a fixed order, whoever has computed them.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,11 +19,15 @@
 
 #include <bahdanau/core/free_memory.hpp>
 #include <bahdanau/core/parallel.hpp>
+#include <bahdanau/distributed/collectives.hpp>
+#include <bahdanau/train/environment.hpp>
 #include <bahdanau/train/fixed_parameters.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/output_loss.hpp>
+#include <bahdanau/train/replicas.hpp>
 #include <bahdanau/train/shard_gradients.hpp>
+#include <bahdanau/train/slices.hpp>
 #include <bahdanau/train/trainable.hpp>
 
 namespace bahdanau {
@@ -39,12 +45,18 @@ struct StepOptions {
   ThreadPool* pool = nullptr;              // whose threads; null: the process's
   ScheduledSampling scheduled_sampling{};  // for models that can sample what they read: encoder-decoders
   std::vector<std::string> fixed{};        // parameters that stay as they are: names, or patterns with *
+  // Into how many runs of rows a batch is cut, whose gradients are added as a balanced binary tree: a power
+  // of two, and a setting like the size of the batch. In one process they come one after the other, in the
+  // memory of one: gradient accumulation.
+  std::size_t replicas = 1;
+  AnyCommunicator communicator{};  // the processes that share them, a power of two, at most `replicas`
 
   /// Throws for settings that are no numbers, or out of range.
   void check() const {
     if (!(clip >= 0)) fail("clip", "a bound of at least 0", detail::number_text(clip));
     detail::require_fraction("label_smoothing", label_smoothing);
     scheduled_sampling.check();
+    detail::require_processes(communicator, replicas);
   }
 };
 
@@ -86,91 +98,103 @@ class Training<Model, Optimizer> {
 
   /// The model must outlive this object. Throws for settings of the optimizer or the step that are no
   /// numbers, or out of range.
+  ///
+  /// With several processes, all of them make one of the same model, and call the same functions in the same
+  /// order. Throws in all of them where their programs, processors or settings differ.
   explicit Training(Model& model, Optimizer optimizer = {}, StepOptions options = {})
       : model_(&model),
         optimizer_(optimizer),
         options_(options),
-        workers_(detail::threads_for<Backend>(options.threads), options.pool),
+        workers_(detail::threads_for<Backend>(detail::threads_of_process(options)), options.pool),
         gradients_(model.parameters()),
-        state_(model.parameters()),
+        division_(options.communicator, detail::Division::parts_of(gradients_.size())),
+        slice_(detail::elements_of(division_.own(), gradients_.size())),
+        state_(divides_steps() ? slice_ : Slice{0, gradients_.size()}),
         workspace_(detail::numbers_to_change(gradients_), gradients_.size()),
         panels_(&workspace_),
         output_loss_(&workspace_),
-        fixed_(model.parameters(), options_.fixed),
+        fixed_(detail::or_fail_together(
+            options_.communicator,
+            [&] { return detail::FixedParameters<Backend>(model.parameters(), options_.fixed); })),
         sizes_(detail::sizes_of(std::as_const(model))) {
-    options_.check();
-    if (options_.scheduled_sampling.active() && !detail::SamplesInputs<Model>)
-      fail("scheduled_sampling", "a model that can sample what it reads, as EncoderDecoder can",
-           "another one", "leave StepOptions::scheduled_sampling as it is");
-    if constexpr (requires { optimizer_.check(); }) optimizer_.check();
+    detail::or_fail_together(all(), [&] { check(); });
   }
 
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow. The last
   /// gradients are gone: their place is used until `backward` computes others. Those of the layer that tells
-  /// classes are computed at once, as its logits are not kept.
-  /// Throws for a batch that does not fit.
+  /// classes are computed at once, as its logits are not kept, and those of all replicas but the last, too.
+  /// Every process is given the whole batch, and gets the loss of it. Throws for a batch that does not fit.
   Loss loss(const Batch& batch) {
-    ready_ = has_gradients_ = false;
-    require_same_sizes("loss");
-    begin(detail::Phase::forward);
-    const Loss total = run(batch,
-                           {dropout_of_step(), options_.label_smoothing,
-                            detail::numbers_to_change(gradients_), &panels_, sampling_of_step()},
-                           output_loss_);
-    ++batches_;
-    ready_ = true;
-    seen_ = state_of(weights());
-    return total;
+    return detail::or_fail_together(all(), [&] {
+      ready_ = has_gradients_ = false;
+      require_same_sizes("loss");
+      require_same_weights();
+      const Pass how{dropout_of_step(), options_.label_smoothing, detail::numbers_to_change(gradients_),
+                     &panels_, sampling_of_step()};
+      const Loss total = run_replicas(batch, how, output_loss_);
+      ++batches_;
+      ready_ = true;
+      seen_ = state_of(weights());
+      return total;
+    });
   }
 
   /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
   Loss evaluate(const Batch& batch) {
-    require_same_sizes("evaluate");
-    return run(batch, {{}, 0, nullptr, inference_panels(), {}}, quiet_loss_);
+    return detail::or_fail_together(all(), [&] {
+      require_same_sizes("evaluate");
+      return run_replicas(batch, {{}, 0, nullptr, inference_panels(), {}}, quiet_loss_);
+    });
   }
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
   void backward() {
-    if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
-    ready_ = false;
-    require_same_sizes("backward");
-    if (state_of(weights()) != seen_)
-      fail("backward", "the weights that loss(batch) has seen", "others",
-           "change or assign weights after step(), or before loss()");
-    begin(detail::Phase::adjoint);
-    workers_.run(recorded_, [&](std::size_t s) { shards_[s]->tape.play_adjoints(); });
-    // Nobody needs the workspace any more.
-    std::size_t first = 0;
-    for (const Parameter& done : done_) {
-      clear_gradients(first, done.offset);
-      first = done.offset + done.shape.size();
-    }
-    clear_gradients(first, gradients_.size());
-    shard_gradients_.clear();
-    for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape);
-    shard_gradients_.sum(workers_);
-    has_gradients_ = true;
+    detail::or_fail_together(all(), [&] {
+      if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
+      ready_ = false;
+      require_same_sizes("backward");
+      if (state_of(weights()) != seen_)
+        fail("backward", "the weights that loss(batch) has seen", "others",
+             "change or assign weights after step(), or before loss()");
+      finish_replica(replicas().own() - 1);
+      if (all().several())
+        slices_.sum(division_, detail::numbers_to_change(gradients_), gradients_.size(), workers_);
+      has_gradients_ = true;
+    });
   }
 
   /// Clips the gradients and moves the weights. Returns the norm before clipping; throws, and leaves the
-  /// weights alone, where it is not finite.
+  /// weights alone, where it is not finite. With several processes, each moves its own slice of them.
   double step() {
-    if (!has_gradients_) fail("step", "a backward() before it", "none since the last loss or step");
-    has_gradients_ = false;
-    require_same_sizes("step");
-    if (fixed_.any()) fixed_.clear(gradients_);
-    const double norm = gradient_norm();
-    if (!std::isfinite(norm))
-      fail("step", "a finite gradient", detail::number_text(norm), "lower the learning rate or clip");
-    if (fixed_.any()) fixed_.keep(weights());
-    optimizer_.update(state_, model_->weights(), gradients_,
-                      {clip_factor(norm, options_.clip), rate_factor_, &workers_});
-    if (fixed_.any()) fixed_.restore(model_->weights());
-    return norm;
+    return detail::or_fail_together(all(), [&] {
+      if (!has_gradients_) fail("step", "a backward() before it", "none since the last loss or step");
+      has_gradients_ = false;
+      require_same_sizes("step");
+      if (fixed_.any()) fixed_.clear(gradients_);
+      const double norm = gradient_norm();
+      if (!std::isfinite(norm))
+        fail("step", "a finite gradient", detail::number_text(norm), "lower the learning rate or clip");
+      if (fixed_.any()) fixed_.keep(weights());
+      if (all().several() && !divides_steps()) gather_gradients();
+      optimizer_.update(
+          state_, model_->weights(), gradients_,
+          {clip_factor(norm, options_.clip), rate_factor_, &workers_, divides_steps() ? &slice_ : nullptr});
+      if (divides_steps())
+        slices_.gather(division_, detail::numbers_to_change(model_->weights()), gradients_.size());
+      if (fixed_.any()) fixed_.restore(model_->weights());
+      return norm;
+    });
   }
 
-  /// What `backward` has computed, until the next `loss`; `evaluate` leaves it alone.
+  /// What `backward` has computed, until the next `loss`; `evaluate` leaves it alone. With several processes,
+  /// each has its own slice of the batch's gradient, until all call `gather_gradients`.
   const ParameterBlock<Backend>& gradients() const { return gradients_; }
+  void gather_gradients() {
+    detail::or_fail_together(all(), [&] {
+      if (ready_) fail("gather_gradients", "a backward() before it", "none since the last loss");
+      slices_.gather(division_, detail::numbers_to_change(gradients_), gradients_.size());
+    });
+  }
   const Optimizer& optimizer() const { return optimizer_; }
   Optimizer& optimizer() { return optimizer_; }
   /// Multiplies the optimizer's learning rate from now on.
@@ -185,8 +209,26 @@ class Training<Model, Optimizer> {
          "make a new Training or Trainer after assigning another model");
   }
 
-  // What resuming needs, beside the weights.
+  // What resuming needs, beside the weights. With several processes, each has the moments of its own slice:
+  // `gather_moments`, which all call, puts all of them into the blocks of rank 0, between a step and the next
+  // loss; `take_moments` takes those of the slice.
   OptimizerState<Backend>& optimizer_state() { return state_; }
+  void gather_moments(ParameterBlock<Backend>& first, ParameterBlock<Backend>& second) {
+    has_gradients_ = false;  // their place is used
+    for (auto [own, whole] : {std::pair(&state_.first, &first), std::pair(&state_.second, &second)}) {
+      Scalar* place = detail::numbers_to_change(gradients_);
+      Backend::copy(detail::numbers(std::as_const(*own)), own->size(), place + state_.begin);
+      if (divides_steps()) slices_.gather_to_first(division_, place, gradients_.size());
+      if (all().first()) Backend::copy(place, gradients_.size(), detail::numbers_to_change(*whole));
+    }
+  }
+  void take_moments(const ParameterBlock<Backend>& first, const ParameterBlock<Backend>& second) {
+    for (auto [own, whole] : {std::pair(&state_.first, &first), std::pair(&state_.second, &second)})
+      Backend::copy(detail::numbers(*whole) + state_.begin, own->size(), detail::numbers_to_change(*own));
+  }
+  /// Bits that processes agree on: what any has set is in `agreed_votes` of all after the next loss.
+  void set_votes(std::uint64_t votes) { votes_ = votes; }
+  std::uint64_t agreed_votes() const { return agreed_votes_; }
   std::uint64_t batches() const { return batches_; }
   void set_batches(std::uint64_t count) { batches_ = count; }
 
@@ -200,6 +242,27 @@ class Training<Model, Optimizer> {
     return {detail::numbers(block), block.version()};
   }
   const ParameterBlock<Backend>& weights() const { return std::as_const(*model_).weights(); }
+
+  const AnyCommunicator& all() const { return options_.communicator; }
+  detail::Replicas replicas() const { return {options_.replicas, all().rank(), all().size()}; }
+  /// Whether each process moves a slice of the weights.
+  bool divides_steps() const { return all().several() && detail::is_elementwise<Optimizer>; }
+
+  void check() const {
+    options_.check();
+    if (options_.scheduled_sampling.active() && !detail::SamplesInputs<Model>)
+      fail("scheduled_sampling", "a model that can sample what it reads, as EncoderDecoder can",
+           "another one", "leave StepOptions::scheduled_sampling as it is");
+    if constexpr (requires { optimizer_.check(); }) optimizer_.check();
+    detail::require_same_everywhere(all(), "Training", detail::environment_of(*model_, optimizer_, options_));
+  }
+
+  /// Once: processes that begin with other weights would never notice.
+  void require_same_weights() {
+    if (!all().several() || same_weights_) return;
+    detail::require_same_everywhere(all(), "Training", {{"weights", detail::weights_text(weights())}});
+    same_weights_ = true;
+  }
 
   /// The dropout of the step that comes.
   DropoutPlan dropout_of_step() const {
@@ -283,35 +346,74 @@ class Training<Model, Optimizer> {
     return c.labels;
   }
 
-  /// In parts that do not depend on the threads, added in their order.
+  /// In parts that depend neither on the threads nor on the processes, added in their order.
   double gradient_norm() {
-    const ParameterBlock<Backend>& gradients = gradients_;
-    const std::size_t n = gradients.size();
-    const std::size_t part = SpreadingBackend<Backend> ? n : std::size_t{1} << 16;
-    squares_.resize((n + part - 1) / part);
-    workers_.run(squares_.size(), [&](std::size_t i) {
-      squares_[i] =
-          Backend::sum_of_squares(std::min(part, n - i * part), detail::numbers(gradients) + i * part);
+    const Scalar* gradients = detail::numbers(std::as_const(gradients_));
+    const auto squares = [&](Slice some) {
+      return Backend::sum_of_squares(some.size(), gradients + some.begin);
+    };
+    if constexpr (SpreadingBackend<Backend>)
+      return std::sqrt(ordered_sum(all(), squares(slice_), std::plus<>{}));
+    squares_.resize(detail::Division::parts_of(gradients_.size()));
+    const Slice own = division_.own();
+    workers_.run(own.size(), [&](std::size_t i) {
+      const std::size_t part = own.begin + i;
+      squares_[part] = squares(detail::elements_of({part, part + 1}, gradients_.size()));
     });
+    detail::gather_parts(division_, squares_);
     double total = 0;
     for (const double square : squares_) total += square;
     return std::sqrt(total);
   }
 
-  Loss run(const Batch& batch, const Pass& how, detail::OutputLoss<Backend>& output_loss) {
+  /// The loss of all rows of a batch: of this process's replicas one after the other, then of all processes.
+  Loss run_replicas(const Batch& batch, const Pass& how, detail::OutputLoss<Backend>& output_loss) {
     const std::size_t rows = std::as_const(*model_).check(batch);
     if (rows == 0) fail("loss", "a batch with rows", "none");
+    const std::size_t own = replicas().own();
+    losses_.assign(own, {});
+    for (std::size_t i = 0; i < own; ++i) {
+      const bool records = how.gradients != nullptr;
+      if (records && i > 0) finish_replica(i - 1);
+      if (records) begin(detail::Phase::forward);
+      if (records) recorded_ = 0, done_.clear();
+      if (const RowRange some = replicas().rows(i, rows); some.count > 0)
+        losses_[i] = run(batch, some, how, output_loss);
+    }
+    const auto told =
+        ordered_sum(all(), detail::LossMessage{detail::tree_sum(losses_), votes_}, detail::LossMessage::sum);
+    agreed_votes_ = told.votes;
+    return told.loss;
+  }
+
+  /// The gradients of the replica whose loss was computed last, the i-th of this process.
+  void finish_replica(std::size_t i) {
+    begin(detail::Phase::adjoint);
+    workers_.run(recorded_, [&](std::size_t s) { shards_[s]->tape.play_adjoints(); });
+    // Nobody needs the workspace any more.
+    std::size_t first = 0;
+    for (const Parameter& done : done_) {
+      clear_gradients(first, done.offset);
+      first = done.offset + done.shape.size();
+    }
+    clear_gradients(first, gradients_.size());
+    shard_gradients_.clear();
+    for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape);
+    shard_gradients_.sum(workers_);
+    if (options_.replicas > 1) tree_.add(i, replicas().own(), gradients_, workers_);
+  }
+
+  /// The loss of some rows.
+  Loss run(const Batch& batch, RowRange some, const Pass& how, detail::OutputLoss<Backend>& output_loss) {
+    const std::size_t rows = some.count;
     const std::size_t used = SpreadingBackend<Backend> ? 1 : (rows + shard_rows - 1) / shard_rows;
     while (shards_.size() < used) shards_.push_back(std::make_unique<Shard>(options_.checked));
     workers_.run(used, [&](std::size_t s) {
       // Shards of equal size, give or take one row.
       const std::size_t begin = s * rows / used, end = (s + 1) * rows / used;
-      forward(*shards_[s], how, batch, {begin, end - begin});
+      forward(*shards_[s], how, batch, {some.first + begin, end - begin});
     });
-    if (how.gradients != nullptr) {
-      recorded_ = used;
-      done_.clear();
-    }
+    if (how.gradients != nullptr) recorded_ = used;
     if (is_classification(*shards_[0])) return classify(used, how, output_loss);
     if (how.gradients != nullptr) share_workspace(used, 0, gradients_.size());
     if (how.smoothing != 0) fail("label_smoothing", "an objective of classes", "a loss of another kind");
@@ -402,6 +504,8 @@ class Training<Model, Optimizer> {
   StepOptions options_;
   Workers workers_;
   ParameterBlock<Backend> gradients_;
+  detail::Division division_;  // among processes
+  Slice slice_;                // of this one
   OptimizerState<Backend> state_;
   // The gradients' own place is idle until the adjoints were played, so what nobody needs afterwards lies
   // there.
@@ -410,7 +514,10 @@ class Training<Model, Optimizer> {
   detail::OutputLoss<Backend> output_loss_, quiet_loss_;  // of `loss`, and of `evaluate`
   std::vector<std::unique_ptr<Shard>> shards_;
   detail::ShardGradients<Backend> shard_gradients_;
-  Dense layer_;  // that tells classes
+  detail::GradientTree<Backend> tree_;  // of this process's replicas
+  detail::SliceSum<Backend> slices_;
+  std::vector<Loss> losses_;  // of its replicas
+  Dense layer_;               // that tells classes
   std::vector<Parameter>
       done_;  // its parameters, in the order of their places: their gradients come with the loss
   detail::FixedParameters<Backend> fixed_;
@@ -420,8 +527,9 @@ class Training<Model, Optimizer> {
   std::size_t recorded_ = 0;                                        // shards of the last loss
   std::uint64_t batches_ = 0;                                       // seen so far: it names the dropout masks
   std::uint64_t phases_ = 0;                                        // begun so far
+  std::uint64_t votes_ = 0, agreed_votes_ = 0;
   double rate_factor_ = 1;
-  bool ready_ = false, has_gradients_ = false;
+  bool ready_ = false, has_gradients_ = false, same_weights_ = false;
 };
 
 }  // namespace bahdanau

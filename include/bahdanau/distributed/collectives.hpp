@@ -1,0 +1,162 @@
+// What processes do together, made of exchanges between two: sums in a fixed order, broadcasts, barriers, and
+// errors of which all know. Numbers of processes are powers of two, so partners are found by one bit of a
+// rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/distributed/communicator.hpp>
+
+namespace bahdanau {
+
+namespace detail {
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_bytes(std::span(&value, 1));
+}
+template <class T>
+std::span<std::byte> bytes_to_change(T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+/// Throws unless partners can be found by the bits of a rank.
+inline void require_power_of_two(const AnyCommunicator& all) {
+  if ((all.size() & (all.size() - 1)) != 0)
+    fail("communicator", "a power of two of processes", text(all.size()), "mpirun -n 2, 4, 8, ...");
+}
+
+}  // namespace detail
+
+/// Combines one value of each process, with `combine(lower, upper)`, as a balanced binary tree by rank; all
+/// processes get the same bits.
+template <class T, class Combine>
+T ordered_sum(const AnyCommunicator& all, T mine, Combine combine) {
+  detail::require_power_of_two(all);
+  for (std::size_t bit = 1; bit < all.size(); bit *= 2) {
+    T theirs{};
+    all.exchange(all.rank() ^ bit, detail::bytes_of(mine), detail::bytes_to_change(theirs));
+    mine = (all.rank() & bit) != 0 ? combine(theirs, mine) : combine(mine, theirs);
+  }
+  return mine;
+}
+
+/// Returns when all processes have called it.
+inline void barrier(const AnyCommunicator& all) {
+  ordered_sum(all, std::uint8_t{0}, [](std::uint8_t a, std::uint8_t) { return a; });
+}
+
+/// Whether it is so in any of the processes.
+inline bool any_of(const AnyCommunicator& all, bool mine) {
+  return ordered_sum(all, std::uint8_t{mine},
+                     [](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a | b); }) != 0;
+}
+
+/// Gives the bytes of one process to all others, whose spans are as long.
+inline void broadcast(const AnyCommunicator& all, std::span<std::byte> bytes, std::size_t from = 0) {
+  detail::require_power_of_two(all);
+  const std::size_t apart = all.rank() ^ from;  // 0 in the one that has them
+  for (std::size_t bit = all.size() / 2; bit > 0; bit /= 2) {
+    if (apart % (2 * bit) == 0) all.exchange(all.rank() ^ bit, bytes, {});
+    if (apart % (2 * bit) == bit) all.exchange(all.rank() ^ bit, {}, bytes);
+  }
+}
+
+/// The same for a text, whose length only one process knows.
+inline std::string broadcast(const AnyCommunicator& all, std::string text, std::size_t from = 0) {
+  std::uint64_t length = text.size();
+  broadcast(all, detail::bytes_to_change(length), from);
+  text.resize(static_cast<std::size_t>(length));
+  broadcast(all, std::as_writable_bytes(std::span(text.data(), text.size())), from);
+  return text;
+}
+
+namespace detail {
+
+/// Calls f in every process. If it throws in any, all throw what it says in the first of these.
+template <class F>
+void all_or_none(const AnyCommunicator& all, F f) {
+  if (!all.several()) return f();
+  std::string problem;
+  std::uint64_t failed = std::numeric_limits<std::uint64_t>::max();
+  try {
+    f();
+  } catch (const std::exception& e) {
+    problem = e.what();
+    failed = all.rank();
+  }
+  failed = ordered_sum(all, failed, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
+  if (failed == std::numeric_limits<std::uint64_t>::max()) return;
+  const auto from = static_cast<std::size_t>(failed);
+  problem = broadcast(all, std::move(problem), from);
+  throw Error(from == 0 ? problem : "rank " + text(from) + ": " + problem);
+}
+
+/// Calls f. An exception in all processes is each one's own; one in some of them ends all.
+template <class F>
+decltype(auto) or_fail_together(const AnyCommunicator& all, F&& f) {
+  if (!all.several()) return std::forward<F>(f)();
+  try {
+    return std::forward<F>(f)();
+  } catch (const std::exception& e) {
+    all.fail_together(e.what());
+    throw;
+  } catch (...) {
+    all.fail_together("an exception that is no std::exception");
+    throw;
+  }
+}
+
+/// Throws, in all processes, where one has other settings than rank 0: the error names the rank and both.
+inline void require_same_everywhere(const AnyCommunicator& all, std::string_view where,
+                                    const std::map<std::string, std::string>& mine) {
+  if (!all.several()) return;
+  std::string joined;
+  for (const auto& [key, value] : mine) joined.append(key).append(1, '\0').append(value).append(1, '\0');
+  const std::string theirs = broadcast(all, joined);
+  std::map<std::string, std::string> first;
+  for (std::size_t at = 0; at < theirs.size();) {
+    const std::string key(theirs.c_str() + at), value(theirs.c_str() + at + key.size() + 1);
+    at += key.size() + value.size() + 2;
+    first.emplace(key, value);
+  }
+  all_or_none(all, [&] {
+    const auto value = [](const std::map<std::string, std::string>& settings, const std::string& key) {
+      const auto found = settings.find(key);
+      return found == settings.end() ? std::string("none") : found->second;
+    };
+    const auto compare = [&](const std::string& key) {
+      if (value(first, key) != value(mine, key))
+        fail(where, key + " " + value(first, key) + ", as rank 0 has", value(mine, key),
+             "all processes need the same program, settings and data, on processors of one kind");
+    };
+    for (const auto& [key, unused] : first) compare(key);
+    for (const auto& [key, unused] : mine) compare(key);
+  });
+}
+
+/// Throws unless the numbers fit: each process computes a whole subtree of the replicas.
+inline void require_processes(const AnyCommunicator& all, std::size_t replicas) {
+  const auto power_of_two = [](std::size_t n) { return n != 0 && (n & (n - 1)) == 0; };
+  if (!power_of_two(replicas)) fail("replicas", "a power of two, from 1 on", text(replicas));
+  require_power_of_two(all);
+  if (all.size() > replicas)
+    fail("replicas", "at least one for each of the " + text(all.size()) + " processes", text(replicas),
+         "the result depends on the replicas, and not on the number of processes: choose it once");
+}
+
+}  // namespace detail
+}  // namespace bahdanau

@@ -1,0 +1,82 @@
+// What must be the same in all processes of a training, beside the data: the program, the processor's
+// kernels, the step's settings, the weights. As text, so that an error can say what differs.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <unistd.h>
+
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/random.hpp>
+#include <bahdanau/core/thread_pool.hpp>
+#include <bahdanau/kernel/instructions.hpp>
+#include <bahdanau/model/scheduled_sampling.hpp>
+#include <bahdanau/nn/weights.hpp>
+#include <bahdanau/train/optimizer.hpp>
+#include <bahdanau/version.hpp>
+
+namespace bahdanau::detail {
+
+/// How many threads a process has, where the cores of its machine are divided among several: unless asked
+/// for, its share, or as many as it may use.
+template <class Options>
+std::size_t threads_of_process(const Options& options) {
+  const std::size_t here = options.communicator.processes_on_host();
+  if (options.threads != 0 || options.pool != nullptr || here < 2) return options.threads;
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  const std::size_t share = online > 0 ? static_cast<std::size_t>(online) / here : 1;
+  return std::max<std::size_t>(1, std::min(share, ThreadPool::cores()));
+}
+
+/// The names and numbers of what decides a step's result.
+template <class Model, class Optimizer, class Options>
+std::map<std::string, std::string> environment_of(const Model& model, const Optimizer& optimizer,
+                                                  const Options& o) {
+  if (!o.communicator.several()) return {};
+  using B = typename Model::Backend;
+  std::map<std::string, std::string> result{
+      {"version", text(BAHDANAU_VERSION_MAJOR) + "." + text(BAHDANAU_VERSION_MINOR) + "." +
+                      text(BAHDANAU_VERSION_PATCH)},
+      {"processes", text(o.communicator.size())},
+      {"backend", std::string(B::name)},
+      {"scalar", std::is_same_v<typename B::Scalar, double> ? "double" : "float"},
+      {"instructions", std::string(name(instructions()))},
+      {"weights", text(model.weights().size())},
+      {"replicas", text(o.replicas)},
+      {"clip", number_text(o.clip)},
+      {"seed", text(o.seed)},
+      {"label_smoothing", number_text(o.label_smoothing)},
+      {"optimizer", std::string(optimizer.name)}};
+  if constexpr (requires { model.settings(); }) result.merge(model.settings());
+  if constexpr (requires { model.dropout(); }) result.emplace("dropout", number_text(model.dropout()));
+  if (o.scheduled_sampling.active()) result.emplace("scheduled_sampling", text(o.scheduled_sampling));
+  std::string fixed;
+  for (const std::string& pattern : o.fixed) fixed += (fixed.empty() ? "" : " ") + pattern;
+  if (!fixed.empty()) result.emplace("fixed", fixed);
+  if constexpr (requires { B::kernels(); }) result.emplace("BLAS kernels", B::kernels());
+  for (const auto& [key, value] : settings_of(optimizer))
+    result.emplace("optimizer." + key, number_text(value));
+  return result;
+}
+
+/// A text that is another one for other weights.
+template <Backend B>
+std::string weights_text(const ParameterBlock<B>& block) {
+  random::Key key{block.size()};
+  for (const typename B::Scalar number : block.read())
+    if constexpr (sizeof(number) == sizeof(std::uint32_t))
+      key = key.derive(std::bit_cast<std::uint32_t>(number));
+    else
+      key = key.derive(std::bit_cast<std::uint64_t>(number));
+  return "fingerprint " + text(key.state);
+}
+
+}  // namespace bahdanau::detail

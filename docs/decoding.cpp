@@ -35,6 +35,11 @@ int main() {
 
   for (const bd::Translation& t : model.translate({"go .", "i lost ."})) std::cout << t.text << '\n';
 
+  const bd::Translation watched =
+      model.translate("i lost .", bd::Beam{.width = 3, .runners_up = 2, .history = true});
+  std::cout << watched.target[1] << ", not " << watched.runners_up[1].size() << " others; "
+            << watched.history->steps[0].size() << " hypotheses at first\n";
+
   bd::Greedy bounded;
   bounded.limits = {.source_tokens = 200, .target_tokens = 300, .memory = 64 << 20};
   bounded.limits.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);

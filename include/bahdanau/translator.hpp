@@ -4,27 +4,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include <bahdanau/core/fork.hpp>
 #include <bahdanau/core/thread_pool.hpp>
+#include <bahdanau/decode/batch_queue.hpp>
 #include <bahdanau/decode/options.hpp>
 #include <bahdanau/decode/translate.hpp>
 #include <bahdanau/frozen.hpp>
@@ -39,11 +33,6 @@ struct TranslatorOptions {
   std::size_t threads = 0;            // batches that are decoded side by side; 0: one per core
 };
 
-/// A request was refused as too many others wait.
-class QueueFull : public Error {
- public:
-  using Error::Error;
-};
 /// A request was cancelled before its turn came.
 class Cancelled : public Error {
  public:
@@ -65,31 +54,7 @@ class Translator {
 
   /// Throws for options of 0.
   explicit Translator(Frozen<Model> frozen, const TranslatorOptions& options = {})
-      : frozen_(std::move(frozen)), options_(options) {
-    if (options.batch == 0) fail("TranslatorOptions.batch", "at least 1", "0");
-    if (options.queue == 0) fail("TranslatorOptions.queue", "at least 1", "0");
-    const std::size_t threads = detail::threads_for<typename Model::Backend>(options.threads);
-    for (std::size_t i = ThreadPool::count_of(threads); i > 0; --i) try {
-        shared_->threads.emplace_back([this] { serve(); });
-      } catch (const std::system_error& e) {  // the system has no more: those that there are do the work
-        if (shared_->threads.empty()) fail("Translator", "a thread", "none", e.what());
-        break;
-      }
-  }
-  ~Translator() {
-    if (forked()) {
-      [[maybe_unused]] const Shared* left = shared_.release();
-      return;
-    }
-    {
-      const std::lock_guard lock(shared_->mutex);
-      shared_->ending = true;
-    }
-    shared_->arrived.notify_all();
-    for (std::thread& thread : shared_->threads) thread.join();
-  }
-  Translator(const Translator&) = delete;
-  Translator& operator=(const Translator&) = delete;
+      : frozen_(std::move(frozen)), queue_("Translator", checked(options), rules()) {}
 
   const Frozen<Model>& model() const { return frozen_; }
 
@@ -113,24 +78,32 @@ class Translator {
   }
 
   /// How many requests wait.
-  std::size_t waiting() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->queue.size();
-  }
+  std::size_t waiting() const { return queue_.waiting(); }
 
  private:
   using Clock = std::chrono::steady_clock;
   using Options = std::variant<Greedy, Beam>;
-  static constexpr std::chrono::microseconds longest_wait =
-      std::chrono::hours(1);  // far from the last time point
-
   struct Request {
     std::string sentence;
     Options options;
     std::stop_token stop;
     Callback callback;
-    Clock::time_point since;
   };
+  using Queue = detail::BatchQueue<Request>;
+
+  static detail::BatchQueueOptions checked(const TranslatorOptions& options) {
+    if (options.batch == 0) fail("TranslatorOptions.batch", "at least 1", "0");
+    if (options.queue == 0) fail("TranslatorOptions.queue", "at least 1", "0");
+    return {options.batch, options.queue, options.wait,
+            ThreadPool::count_of(detail::threads_for<typename Model::Backend>(options.threads))};
+  }
+  typename Queue::Rules rules() const {
+    return {[](const Request& a, const Request& b) { return fit(a.options, b.options); },
+            [](const Request& request) {
+              return limits_of(request.options).deadline != Clock::time_point::max();
+            },
+            [this](std::vector<Request> batch) { answer(std::move(batch)); }};
+  }
 
   template <class SearchOptions>
   std::future<Translation> submit_any(std::string sentence, const SearchOptions& options,
@@ -152,61 +125,7 @@ class Translator {
       if (options.on_token)
         fail("Translator::submit", "options without on_token", "some with it", "stream with translate()");
     if (!callback) fail("Translator::submit", "a function to call", "an empty one");
-    if (forked())
-      fail("Translator::submit", "the process that has made the translator", "a child of it",
-           "make one from model() there");
-    {
-      const std::lock_guard lock(shared_->mutex);
-      if (shared_->queue.size() >= options_.queue)
-        throw QueueFull("Translator::submit: expected at most " + detail::text(options_.queue) +
-                        " requests that wait, got one more; see TranslatorOptions.queue");
-      shared_->queue.push_back(
-          {std::move(sentence), options, std::move(stop), std::move(callback), Clock::now()});
-    }
-    shared_->arrived.notify_one();
-  }
-
-  void serve() {
-    std::unique_lock lock(shared_->mutex);
-    for (;;) {
-      shared_->arrived.wait(lock, [&] { return shared_->ending || !shared_->queue.empty(); });
-      if (shared_->queue.empty()) return;
-      // Where it may wait, others may come, and go along.
-      if (options_.wait.count() > 0 && shared_->queue.size() < options_.batch && !shared_->ending &&
-          nobody_hurries())
-        shared_->arrived.wait_until(
-            lock, shared_->queue.front().since + std::min(options_.wait, longest_wait), [&] {
-              return shared_->ending || shared_->queue.size() >= options_.batch || shared_->queue.empty();
-            });
-      std::vector<Request> batch = take();
-      const bool more = !shared_->queue.empty();
-      lock.unlock();
-      if (more) shared_->arrived.notify_one();
-      if (!batch.empty()) answer(std::move(batch));
-      lock.lock();
-    }
-  }
-
-  /// Whether no request that waits has a deadline. The lock is held.
-  bool nobody_hurries() const {
-    return std::all_of(shared_->queue.begin(), shared_->queue.end(), [](const Request& request) {
-      return limits_of(request.options).deadline == Clock::time_point::max();
-    });
-  }
-  bool forked() const { return process_ != detail::Forks::count(); }
-
-  /// The first request and those behind it that can be decoded with it. The lock is held.
-  std::vector<Request> take() {
-    std::vector<Request> batch;
-    for (auto at = shared_->queue.begin(); at != shared_->queue.end() && batch.size() < options_.batch;) {
-      if (!batch.empty() && !fit(batch.front().options, at->options)) {
-        ++at;
-        continue;
-      }
-      batch.push_back(std::move(*at));
-      at = shared_->queue.erase(at);
-    }
-    return batch;
+    queue_.add({std::move(sentence), options, std::move(stop), std::move(callback)});
   }
 
   /// Whether two requests are one search but for their limits, which are checked for each.
@@ -219,21 +138,21 @@ class Translator {
     const auto &x = std::get<Beam>(a), &y = std::get<Beam>(b);
     return x.width == y.width && x.nbest == y.nbest && x.length_power == y.length_power &&
            x.length_offset == y.length_offset && x.coverage_penalty == y.coverage_penalty &&
-           x.required == y.required && fit_alike(x, y);
+           x.required == y.required && x.history == y.history && fit_alike(x, y);
   }
   /// Of that, what all searches have.
   template <class SearchOptions>
   static bool fit_alike(const SearchOptions& x, const SearchOptions& y) {
     return x.max_length == y.max_length && x.replace_unknown == y.replace_unknown && x.heads == y.heads &&
            x.limits.target_tokens == y.limits.target_tokens && x.min_length == y.min_length &&
-           x.forbidden == y.forbidden && x.prefix == y.prefix;
+           x.forbidden == y.forbidden && x.prefix == y.prefix && x.runners_up == y.runners_up;
   }
 
   static const Limits& limits_of(const Options& options) {
     return std::visit([](const auto& o) -> const Limits& { return o.limits; }, options);
   }
 
-  void answer(std::vector<Request> batch) {
+  void answer(std::vector<Request> batch) const {
     // Those that cannot be served are answered at once, and the others do not wait for them.
     std::vector<Request> ready;
     for (Request& request : batch) {
@@ -305,18 +224,7 @@ class Translator {
   }
 
   Frozen<Model> frozen_;
-  TranslatorOptions options_;
-  /// Its threads and what they wait for. A child of a fork can neither wake nor join nor destroy them.
-  struct Shared {
-    std::vector<std::thread> threads;
-    std::mutex mutex;
-    std::condition_variable arrived;
-    std::deque<Request> queue;
-    bool ending = false;
-  };
-
-  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
-  std::uint64_t process_ = detail::Forks::count();  // that its threads are of
+  Queue queue_;
 };
 
 template <class Model>

@@ -213,6 +213,9 @@ TEMPLATE_TEST_CASE("the estimate of memory is above what is needed, and not far 
         if (told) beam.required = {"5", "6 7"};
         if (told) beam.coverage_penalty = 0.2;
         measure(beam);
+        beam.runners_up = 10;
+        beam.history = true;
+        measure(beam);
       }
   }
 }

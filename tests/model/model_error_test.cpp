@@ -61,7 +61,8 @@ TEST_CASE("a batch with different numbers of rows is refused", "[model][error]")
   CHECK(message_of([&] { model.decode(batch.target, state); }) ==
         "decode: expected rows, one per sentence: 2, got 1");
   const std::vector<bd::Token> tokens{2};
-  CHECK(message_of([&] { model.step(tokens, state); }) == "step: expected tokens, one per sentence: 2, got 1");
+  CHECK(message_of([&] { model.step(tokens, state); }) ==
+        "step: expected tokens, one per sentence: 2, got 1");
 }
 
 TEST_CASE("under the padded rule a source beyond max_length is refused", "[model][error]") {

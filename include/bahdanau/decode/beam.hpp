@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <bahdanau/decode/beam_recorder.hpp>
 #include <bahdanau/decode/constraints.hpp>
 #include <bahdanau/decode/hypotheses.hpp>
 #include <bahdanau/decode/options.hpp>
@@ -66,12 +67,6 @@ class SentenceBeam {
         limit_(limit),
         banks_(required + 1) {}
 
-  struct Candidate {
-    std::size_t row;  // that it continues
-    Token token;
-    double log_prob, score;
-  };
-
   /// Offers continuations of one row, the best first.
   template <class Scalar>
   void offer(std::size_t row, double score, std::span<const Index> tokens,
@@ -102,15 +97,21 @@ class SentenceBeam {
 
   /// Chooses among what was offered at `step`: ended hypotheses are kept aside, the `width` best others
   /// returned, valid until the next call. `coverage(row)` is added to the rank of those that continue a row.
+  /// A recorder, if there is one, is told; the sentence's rows are those from `first_row` on.
   template <class Coverage>
-  const std::vector<Candidate>& advance(std::size_t step, const Coverage& coverage) {
+  const std::vector<Candidate>& advance(std::size_t step, const Coverage& coverage,
+                                        BeamRecorder* recorder = nullptr, std::size_t first_row = 0) {
     running_.clear();
     for (auto& bank : banks_) std::sort(bank.begin(), bank.end(), better);
+    if (recorder) recorder->offered(first_row, banks_);
     // Only what has all that is required may end.
     for (const Candidate& c : banks_.back())
-      if (const bool ended = c.token == reserved::eos; ended || step + 1 == limit_)
+      if (const bool ended = c.token == reserved::eos; ended || step + 1 == limit_) {
         finished_.push_back({step, c.row, c.token, c.log_prob, c.score, ended, coverage(c.row)});
+        if (recorder) recorder->ended(c, ranked(finished_.back()));
+      }
     if (step + 1 != limit_) share_out();
+    if (recorder) recorder->chosen(running_);
     for (auto& bank : banks_) bank.clear();
     std::sort(finished_.begin(), finished_.end(),
               [&](const Leaf& a, const Leaf& b) { return ranked(a) > ranked(b); });
@@ -120,6 +121,7 @@ class SentenceBeam {
     if (finished_.size() == nbest_)
       std::erase_if(running_,
                     [&](const Candidate& c) { return bound(c.score, step + 2) <= ranked(finished_.back()); });
+    if (recorder) recorder->kept(running_);
     return running_;
   }
   const std::vector<Candidate>& advance(std::size_t step) {

@@ -23,6 +23,13 @@ struct Leaf {
   double coverage = 0;  // what a beam's coverage penalty adds to its rank
 };
 
+/// A continuation of a row that a beam may choose.
+struct Candidate {
+  std::size_t row;
+  Token token;
+  double log_prob, score;  // of the token, and of all
+};
+
 /// The rows of all steps, and the attention weights that each of them had.
 template <class Scalar>
 class HypothesisTree {
@@ -78,6 +85,19 @@ class HypothesisTree {
     needed_ = blocks_.size();
   }
 
+  /// Calls f(row, token, ln p) for each token of a hypothesis, from its first to its last: the row, counted
+  /// over all steps, that it was chosen from.
+  template <class F>
+  void for_rows(const Leaf& leaf, F f) const {
+    std::vector<std::size_t> path(leaf.step + 1);
+    path[leaf.step] = at(leaf.step, leaf.row);
+    for (std::size_t t = leaf.step; t > 0; --t)
+      path[t - 1] = at(t - 1, static_cast<std::size_t>(rows_[path[t]].parent));
+    for (std::size_t t = 0; t < leaf.step; ++t)
+      f(path[t], rows_[path[t + 1]].input, rows_[path[t + 1]].log_prob);  // chosen at t, the input of t + 1
+    f(path[leaf.step], leaf.token, leaf.log_prob);
+  }
+
   /// Calls f(token, ln p, attention) for each token of a hypothesis, from its first to its last.
   template <class F>
   void for_tokens(const Leaf& leaf, F f) const {
@@ -127,18 +147,10 @@ class HypothesisTree {
 
   template <class F, class Passed>
   void walk(const Leaf& leaf, F f, Passed passed) const {
-    std::vector<std::size_t> path(leaf.step + 1);
-    path[leaf.step] = at(leaf.step, leaf.row);
-    for (std::size_t t = leaf.step; t > 0; --t)
-      path[t - 1] = at(t - 1, static_cast<std::size_t>(rows_[path[t]].parent));
-    for (std::size_t t = 0; t <= leaf.step; ++t) {
-      // The token chosen at step t is the input of step t + 1.
-      const bool last = t == leaf.step;
-      const Token token = last ? leaf.token : rows_[path[t + 1]].input;
-      const double log_prob = last ? leaf.log_prob : rows_[path[t + 1]].log_prob;
-      passed(places_[path[t]].block);
-      f(token, log_prob, blocks_.at(places_[path[t]]));
-    }
+    for_rows(leaf, [&](std::size_t row, Token token, double log_prob) {
+      passed(places_[row].block);
+      f(token, log_prob, blocks_.at(places_[row]));
+    });
   }
 
   std::size_t at(std::size_t step, std::size_t row) const { return steps_[step] + row; }

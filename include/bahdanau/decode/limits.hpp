@@ -169,14 +169,18 @@ class MemoryEstimate {
     const double source = static_cast<double>(tokens), target = steps(tokens);
     const double replaced = options_.replace_unknown ? 3 * target * static_cast<double>(bytes) : 0;
     return static_cast<double>(found_of(options_)) *
-           (target * (per_word + kept() * source * sizeof(float)) + source * per_word + replaced + 512);
+               (target * (per_word + kept() * source * sizeof(float) + runners_up() * per_runner_up) +
+                source * per_word + replaced + 512) +
+           target * looked_at() * per_hypothesis;
   }
 
   /// What decoding it needs besides.
   double work(std::size_t tokens, std::size_t bytes) const {
     const std::size_t rows = beam_width(options_);
     const double attention =
-        steps(tokens) * static_cast<double>(rows) * (kept() * read(tokens) * sizes_.scalar + 64);
+        steps(tokens) *
+        (static_cast<double>(rows) * (kept() * read(tokens) * sizes_.scalar + 64 + runners_up() * 2 * 32) +
+         looked_at() * per_hypothesis);
     return encoding(tokens) + step(rows, tokens) + attention + 4 * static_cast<double>(bytes) +
            ranking(rows, tokens);
   }
@@ -195,10 +199,24 @@ class MemoryEstimate {
  private:
   static constexpr double arrays = 4;      // of a weight's outputs that are on a tape at once
   static constexpr double per_word = 192;  // bytes: three strings, ln p and an id
+  static constexpr double per_runner_up = 96, per_hypothesis = 192;  // a string, and where it stands
 
   /// How many numbers are kept for each pair of a target token and a key.
   double kept() const {
     return !sizes_.attends ? 0 : options_.heads && sizes_.heads > 1 ? 1 + sizes_.heads : 1;
+  }
+  /// How many tokens are kept beside each that is chosen, with room for the lists.
+  double runners_up() const {
+    if constexpr (requires { options_.runners_up; })
+      return options_.runners_up == 0 ? 0 : static_cast<double>(options_.runners_up) + 2;
+    return 0;
+  }
+  /// How many hypotheses of a step a history keeps.
+  double looked_at() const {
+    if constexpr (requires { options_.history; })
+      if (options_.history)
+        return 2 * static_cast<double>(beam_width(options_)) * static_cast<double>(required_ + 1);
+    return 0;
   }
   double read(std::size_t tokens) const { return static_cast<double>(std::max(tokens, sizes_.padded)); }
   double steps(std::size_t tokens) const {

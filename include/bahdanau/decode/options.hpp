@@ -64,6 +64,7 @@ struct Greedy {
   std::size_t min_length = 0;               // tokens, `<eos>` included: it is not chosen before
   std::vector<std::string> forbidden = {};  // words and phrases that no translation has; `<unk>` is one too
   std::string prefix = {};                  // that every translation begins with
+  std::size_t runners_up = 0;  // of each token, so many others that might have come; at most 1000
 };
 
 /// Draws each token by its probability. The draws follow from the seed, the number of the sentence in its
@@ -102,6 +103,8 @@ struct Beam {
   std::vector<std::string> forbidden = {};
   std::string prefix = {};
   std::vector<std::string> required = {};  // words and phrases that every translation has; at most 64
+  std::size_t runners_up = 0;              // as for `Greedy`
+  bool history = false;                    // `Translation::history` too: which hypotheses there were
 };
 
 }  // namespace bahdanau

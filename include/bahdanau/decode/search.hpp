@@ -12,11 +12,13 @@
 
 #include <bahdanau/core/random.hpp>
 #include <bahdanau/decode/beam.hpp>
+#include <bahdanau/decode/beam_recorder.hpp>
 #include <bahdanau/decode/constraints.hpp>
 #include <bahdanau/decode/draw.hpp>
 #include <bahdanau/decode/hypotheses.hpp>
 #include <bahdanau/decode/limits.hpp>
 #include <bahdanau/decode/options.hpp>
+#include <bahdanau/decode/runners_up.hpp>
 #include <bahdanau/decode/stepper.hpp>
 
 namespace bahdanau {
@@ -28,6 +30,8 @@ template <class Scalar>
 struct SearchResult {
   std::vector<std::vector<Leaf>> found;
   HypothesisTree<Scalar> tree;
+  RunnersUp runners_up{};                 // of the tree's rows, where they are wanted
+  std::vector<BeamRecorder> recorders{};  // of each sentence, where its history is wanted
 };
 
 /// A token that goes on, and its ln p.
@@ -69,6 +73,7 @@ SearchResult<typename S::Scalar> search_one(S& session, const Sequences& source,
   session.fetch_heads(options.heads);
   session.restart(source, Continuation::one_by_one, helpers);
   SearchResult<typename S::Scalar> result;
+  if constexpr (requires { options.runners_up; }) result.runners_up = RunnersUp(options.runners_up);
   result.found.resize(source.rows());
   std::vector<Index> parents(source.rows());
   std::vector<Token> tokens(source.rows(), reserved::bos);
@@ -96,6 +101,7 @@ SearchResult<typename S::Scalar> search_one(S& session, const Sequences& source,
     std::size_t running = 0;
     for (std::size_t r = 0; r < session.rows(); ++r) {
       result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r), session.head_attention(r));
+      result.runners_up.add(session.next(r), session.log_probs(r));
       const std::size_t sentence = session.sentence(r);
       const auto [token, log_prob] =
           forced ? Chosen{prefix[step],
@@ -129,7 +135,7 @@ SearchResult<typename S::Scalar> search(S& session, const Sequences& source, con
   const Vocabulary& vocabulary = session.vocabularies().target;
   return search_one(
       session, source, options, constraints, helpers, numbers,
-      count_with_refused(1, constraints, vocabulary.size()),
+      count_with_refused(RunnersUp(options.runners_up).asked(1), constraints, vocabulary.size()),
       [&](std::size_t row, std::size_t sentence, std::size_t step, const ConstraintState& state) {
         const auto next = session.next(row);
         const auto log_probs = session.log_probs(row);
@@ -192,11 +198,14 @@ SearchResult<typename S::Scalar> search(S& session, const Sequences& source, con
   session.fetch_heads(options.heads);
   session.restart(source, Continuation::branching, helpers);
   SearchResult<typename S::Scalar> result;
+  result.runners_up = RunnersUp(options.runners_up);
+  if (options.history) result.recorders.resize(source.rows());
   const std::size_t vocabulary = session.vocabularies().target.size();
-  const std::size_t count = constraints.required() != 0
-                                ? 0
-                                : count_with_refused(std::min(SentenceBeam::candidates(options), vocabulary),
-                                                     constraints, vocabulary);
+  const std::size_t most = std::min(SentenceBeam::candidates(options), vocabulary);
+  const std::size_t count =
+      constraints.required() != 0
+          ? 0
+          : count_with_refused(std::min(result.runners_up.asked(most), vocabulary), constraints, vocabulary);
   std::vector<SentenceBeam> beams;
   std::vector<Index> parents;
   for (std::size_t b = 0; b < source.rows(); ++b) {
@@ -216,6 +225,7 @@ SearchResult<typename S::Scalar> search(S& session, const Sequences& source, con
     result.tree.begin_step();
     for (std::size_t r = 0; r < parents.size(); ++r) {
       result.tree.add({parents[r], tokens[r], log_probs[r]}, session.attention(r), session.head_attention(r));
+      result.runners_up.add(session.next(r), session.log_probs(r));
       SentenceBeam& beam = beams[session.sentence(r)];
       if (constraints.active())
         beam.offer(r, scores[r], session.next(r), session.log_probs(r), constraints, states[r], step);
@@ -230,9 +240,10 @@ SearchResult<typename S::Scalar> search(S& session, const Sequences& source, con
     states.swap(states_before);
     states.clear();
     for (std::size_t i = 0; i < session.rows();) {  // rows of a sentence lie together
-      const std::size_t sentence = session.sentence(i);
+      const std::size_t sentence = session.sentence(i), first = i;
       while (i < session.rows() && session.sentence(i) == sentence) ++i;
-      for (const auto& c : beams[sentence].advance(step, coverage)) {
+      BeamRecorder* recorder = options.history ? &result.recorders[sentence] : nullptr;
+      for (const auto& c : beams[sentence].advance(step, coverage, recorder, first)) {
         parents.push_back(static_cast<Index>(c.row));
         tokens.push_back(c.token);
         log_probs.push_back(c.log_prob);
@@ -249,10 +260,10 @@ SearchResult<typename S::Scalar> search(S& session, const Sequences& source, con
   }
   for (std::size_t b = 0; b < beams.size(); ++b) {
     if (beams[b].finished().empty()) {
-      const std::size_t most = options.limits.target_tokens;
-      if (most != 0 && asked_length(options, static_cast<std::size_t>(source.lengths[b]),
-                                    session.max_length(), constraints.shortest()) > most)
-        fail_limit(numbers[b], "a translation of at most " + text(most) + " tokens that has all it must",
+      const std::size_t longest = options.limits.target_tokens;
+      if (longest != 0 && asked_length(options, static_cast<std::size_t>(source.lengths[b]),
+                                       session.max_length(), constraints.shortest()) > longest)
+        fail_limit(numbers[b], "a translation of at most " + text(longest) + " tokens that has all it must",
                    "none", "target_tokens");
       fail_constraints(numbers[b], beams[b].limit());
     }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -216,13 +217,22 @@ class TextDecoder {
     auto result = search(*session, Sequences::from_rows(rows), options_, constraints_, helpers, {numbers});
     for (std::size_t b = 0; b < group.size(); ++b) {
       check_ended(result.found[b].front(), group[b]);
+      std::shared_ptr<const SearchHistory> history;
+      if (!result.recorders.empty())
+        history = std::make_shared<SearchHistory>(
+            result.recorders[b].history(vocabularies_.target, result.found[b]));
       for (const Leaf& leaf : result.found[b]) {
         const bool last = b + 1 == group.size() && &leaf == &result.found[b].back();
-        found_[numbers[b]].push_back(
+        Translation& read = found_[numbers[b]].emplace_back(
             read_leaf(vocabularies_, leaf, group[b], options_.replace_unknown,
                       session->fetches_heads() ? session->heads : 0, [&](const Leaf& of, auto f) {
                         last ? result.tree.drain_tokens(of, f) : result.tree.for_tokens(of, f);
                       }));
+        read.history = history;
+        if (result.runners_up.wanted())
+          result.tree.for_rows(leaf, [&](std::size_t row, Token token, double) {
+            read.runners_up.push_back(result.runners_up.of(row, token, vocabularies_.target));
+          });
       }
     }
   }

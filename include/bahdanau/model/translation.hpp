@@ -2,10 +2,12 @@
 // Forced decoding, greedy and beam search all give this type.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <bahdanau/core/array.hpp>
+#include <bahdanau/model/search_history.hpp>
 
 namespace bahdanau {
 
@@ -22,6 +24,10 @@ struct Translation {
   Array<float, 3> heads;            // [heads, target tokens, keys]: of a score with several heads, of which
                                     // attention is the mean, each one's; from searches with `.heads`, and
                                     // from forced decoding. Else of size 0
+  // Of each target token the most probable others, best first; from searches with `.runners_up`, else empty.
+  std::vector<std::vector<RunnerUp>> runners_up = {};
+  // Of the sentence's search, shared by its n best; from a beam with `.history`, else null.
+  std::shared_ptr<const SearchHistory> history = {};
 };
 
 }  // namespace bahdanau

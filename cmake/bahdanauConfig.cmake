@@ -1,5 +1,5 @@
-# find_package(bahdanau) gives the target bahdanau::bahdanau; with COMPONENTS thrust, bahdanau::thrust too, and with
-# sentencepiece, bahdanau::sentencepiece.
+# find_package(bahdanau) gives the target bahdanau::bahdanau; with COMPONENTS thrust, bahdanau::thrust too, with
+# sentencepiece, bahdanau::sentencepiece, and with mpi, bahdanau::mpi.
 
 include("${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake")
 if(bahdanau_missing_dependency)
@@ -8,12 +8,12 @@ if(bahdanau_missing_dependency)
   return()
 endif()
 
-set(bahdanau_components sentencepiece thrust)
+set(bahdanau_components mpi sentencepiece thrust)
 foreach(bahdanau_component IN LISTS bahdanau_FIND_COMPONENTS)
   if(bahdanau_FIND_REQUIRED_${bahdanau_component} AND NOT bahdanau_component IN_LIST bahdanau_components)
     set(bahdanau_FOUND FALSE)
     set(bahdanau_NOT_FOUND_MESSAGE
-      "bahdanau has the components 'sentencepiece' and 'thrust', not '${bahdanau_component}'.")
+      "bahdanau has the components 'mpi', 'sentencepiece' and 'thrust', not '${bahdanau_component}'.")
     return()
   endif()
 endforeach()

@@ -14,6 +14,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/bahdanau" DESTINATION "${CMAKE_
   FILES_MATCHING PATTERN "*.hpp")
 install(FILES "${PROJECT_SOURCE_DIR}/cmake/bahdanauConfig.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/mpi.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/sentencepiece.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/thrust.cmake"
               "${PROJECT_BINARY_DIR}/bahdanauConfigVersion.cmake"

@@ -23,7 +23,7 @@ case ${1-} in
     ;;
 esac
 
-"$root/cmake/install_dependencies.sh" libsentencepiece-dev  # for the tool
+"$root/cmake/install_dependencies.sh" libsentencepiece-dev libcpp-httplib-dev  # for the tool
 "$root/cmake/build.sh" "$root" "$build" \
   -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
 echo "The examples and the tool are in $build/bin; this is example_$main (examples/$main/main.cpp).$note"

@@ -3,7 +3,7 @@
 // interface, and a name picks one; what uses a model is ordinary code that knows no policy.
 //
 //   registry.hpp, .cpp   the list of what is compiled in, and the way from names to a model
-//   models_<name>.cpp    some of the combinations; they compile at once
+//   models_<name>.cpp    one of the combinations; they compile side by side
 //   model_of.hpp         AnyModel for one combination
 #pragma once
 

@@ -135,6 +135,27 @@ void add_limits(CLI::App* command, SearchOptions& search) {
          "Megabytes that a batch may need, estimated from above; 0 is any", whole(0, 1 << 24));
 }
 
+void add_alignment(CLI::App* command, AlignmentOptions& alignment) {
+  CLI::Option* reverse = command->add_option(
+      "--reverse-model", alignment.reverse_model,
+      "A model from the target's language to the source's; the links of both become one alignment");
+  command
+      ->add_option_function<std::string>(
+          "--symmetrize",
+          [&alignment](const std::string& how) {
+            alignment.symmetrization = bd::symmetrization_from_name(how);
+          },
+          "How: intersection, union, grow-diag, grow-diag-final or grow-diag-final-and "
+          "[grow-diag-final-and]")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(bd::detail::symmetrization_names),
+                                                     std::end(bd::detail::symmetrization_names))))
+      ->needs(reverse);
+  command
+      ->add_option("--threshold", alignment.threshold,
+                   "Link words with at least this weight [the greatest of each target word]")
+      ->check(real("a number above 0 and up to 1", [](double x) { return x > 0 && x <= 1; }));
+}
+
 /// The options that choose policies, and what they choose.
 struct PolicyOption {
   const char* name;
@@ -486,6 +507,12 @@ void add_train(CLI::App& app) {
       ->group("Training");
   number(c, "--seed", o.seed, "Of the first weights, the order of the pairs and dropout", whole(0))
       ->group("Training");
+  number(c, "--replicas", o.trainer.replicas,
+         "Parts of a batch whose gradients are added, a power of two: shared by the processes that mpirun "
+         "starts, "
+         "or one after the other. The result depends on it, and not on the number of processes",
+         whole(1, 65536))
+      ->group("Training");
   number(c, "--threads", o.trainer.threads, "0 is one per core; the result does not depend on it",
          whole(0, 4096))
       ->group("Training");
@@ -516,7 +543,10 @@ void add_train(CLI::App& app) {
          "average",
          whole(0, 1000));
   c->add_option("--plot", o.plot,
-                "Folder for pictures: the loss curve, and the attention of some translations");
+                "Folder for pictures: the loss curve, the attention of some translations, and report.html, a "
+                "page that loads itself anew while training runs");
+  c->add_option("--log", o.log,
+                "File for a line of JSON a batch and an epoch: loss, gradient norm, rate, tokens a second");
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
 
   c->parse_complete_callback([c, &o, architecture, as_in_paper, bridge, final_state, text, skip, rate,
@@ -561,18 +591,19 @@ void add_train(CLI::App& app) {
 }
 
 void add_translate(CLI::App& app) {
-  auto [command, options] = add(
-      app, "translate", "Translate lines of standard input", &translate,
-      "A line of input gives a line of output, in order; an empty line an empty line.\n"
-      "With --nbest N above 1 a sentence gives up to N lines, best first, of rank TAB score TAB\n"
-      "text; rank 1 begins the next sentence. The score is the sum of the tokens'\n"
-      "log-probabilities. With --json a line is an object {\"source\",\"target\",\"score\",\n"
-      "\"log_probs\",\"attention\",\"text\"}, with --nbest also \"rank\"; that of an empty line has empty arrays.\n"
-      "A tab is a space here. A word spelt <unk>, <pad>, <bos> or <eos> is that token to the model.\n"
-      "A program that waits for each answer asks for --batch 1.\n"
-      "A line that is not UTF-8 or beyond a limit ends the command after the answers before it.\n"
-      "With --keep-going it is answered by an empty line (--json: {\"error\"}), named on standard\n"
-      "error, and the exit code is 1 at the end.");
+  auto [command, options] =
+      add(app, "translate", "Translate lines of standard input", &translate,
+          "A line of input gives a line of output, in order; an empty line an empty line.\n"
+          "With --nbest N above 1 a sentence gives up to N lines, best first, of rank TAB score TAB\n"
+          "text; rank 1 begins the next sentence. The score is the sum of the tokens'\n"
+          "log-probabilities. With --json a line is an object {\"source\",\"target\",\"score\",\n"
+          "\"log_probs\",\"attention\",\"text\"}, with --nbest also \"rank\"; that of an empty line has "
+          "empty arrays.\n"
+          "A tab is a space here. A word spelt <unk>, <pad>, <bos> or <eos> is that token to the model.\n"
+          "A program that waits for each answer asks for --batch 1.\n"
+          "A line that is not UTF-8 or beyond a limit ends the command after the answers before it.\n"
+          "With --keep-going it is answered by an empty line (--json: {\"error\"}), named on standard\n"
+          "error, and the exit code is 1 at the end.");
   TranslateOptions& o = options;
   add_models(command, o.model);
   add_search(command, o.search);
@@ -595,6 +626,39 @@ void add_translate(CLI::App& app) {
   });
 }
 
+void add_serve(CLI::App& app) {
+  auto [command, options] = add(
+      app, "serve", "Translate for others, by HTTP, and on a page", &serve,
+      "POST /translate with {\"source\": \"...\"} or {\"sources\": [...]}; beam, nbest, max_length, "
+      "min_length,\n"
+      "length_power, coverage_penalty, prefix, forbidden, required, replace_unknown and attention may "
+      "follow.\n"
+      "GET /health says that it is there; GET / is a page. Requests that wait together are decoded "
+      "together.\n"
+      "A request that is no good is answered by 400 and {\"error\"}, one too many by 503.\n"
+      "It listens on the loopback address, which other machines do not reach, unless --host says otherwise.\n"
+      "SIGTERM and Ctrl-C finish what is under way.");
+  ServeOptions& o = options;
+  add_models(command, o.model);
+  command->add_option("--host", o.host, "Address to listen on")
+      ->check(expect("an address", [](const std::string& text) { return !text.empty(); }))
+      ->capture_default_str();
+  number(command, "--port", o.port, "Port to listen on; 0 is one that is free", whole(0, 65535));
+  add_batch(command, o.batch, "Sentences that are decoded together");
+  number(command, "--queue", o.queue, "Sentences that may wait; more are refused", positive);
+  number(command, "--connections", o.connections, "Clients that are served at once; others wait",
+         whole(1, 4096));
+  number(command, "--max-body", o.max_body, "Bytes of a request", whole(64, 1 << 30));
+  number(command, "--max-sentences", o.max_sentences, "Sentences of a request", positive);
+  number(command, "--max-source", o.max_source, "Tokens of a source, with its <eos>", length);
+  number(command, "--max-target", o.max_target, "Tokens of a translation, with its <eos>", length);
+  number(command, "--max-beam", o.max_beam, "Hypotheses of a request", whole(1, 1024));
+  number(command, "--max-memory", o.max_memory,
+         "Megabytes that a batch may take, estimated from above; 0 is any", count);
+  number(command, "--deadline", o.deadline, "Seconds that a request may take",
+         real("a number above 0", [](double x) { return x > 0 && x < 1e6; }));
+}
+
 void add_score(CLI::App& app) {
   auto [command, options] =
       add(app, "score", "How probable given translations are, token by token", &score, "");
@@ -615,7 +679,9 @@ void add_evaluate(CLI::App& app) {
   auto [command, options] =
       add(app, "evaluate", "BLEU, perplexity and speed on sentence pairs, and other metrics", &evaluate,
           "Lines of name TAB value: pairs; BLEU-4, 0 to 100, of the corpus's tokens;\n"
-          "perplexity of the given targets; tokens translated in a second.\n"
+          "perplexity of the given targets; tokens translated in a second. With --gold alignment\n"
+          "error rate, precision and recall, 0 to 1, of the given targets' alignments: a line of gold\n"
+          "for each line of --data, 0-1 a sure link, 0?1 or 0p1 a possible one, see bahdanau align.\n"
           "Then, for each --metric, a line of name TAB value TAB [low, high] TAB signature: the\n"
           "interval holds 95 % of 1000 resamples, the signature is written as sacrebleu's. Targets\n"
           "are compared in the spelling in which the model writes.");
@@ -640,9 +706,29 @@ void add_evaluate(CLI::App& app) {
                  "Lines with the same source are one sentence with several references to --metric, as the "
                  "pronunciations of a word are")
       ->needs(metric);
-  command->add_flag(
-      "--json", o.json,
-      "One JSON object: pairs, bleu, perplexity, tokens_per_second, and, if asked for, metrics");
+  CLI::Option* gold = command->add_option(
+      "--gold", o.gold, "File of alignments made by hand, a line each: the model's are compared with them");
+  add_alignment(command, o.alignment);
+  for (const char* name : {"--reverse-model", "--threshold"}) command->get_option(name)->needs(gold);
+  command->add_flag("--json", o.json,
+                    "One JSON object: pairs, bleu, perplexity, tokens_per_second, and, if asked for, "
+                    "alignment and metrics");
+}
+
+void add_align(CLI::App& app) {
+  auto [command, options] =
+      add(app, "align", "Which words of given sentence pairs translate one another", &align,
+          "A line of source TAB target gives a line of links in Pharaoh's format: 0-0 1-2 links the\n"
+          "first words, and the second of the source with the third of the target. Words are the\n"
+          "model's tokens; <eos> has no links. Each target word is linked to the source word that it\n"
+          "attends to most while the given target is decoded.");
+  AlignOptions& o = options;
+  add_models(command, o.model);
+  add_data(command, o.data);
+  add_alignment(command, o.alignment);
+  add_batch(command, o.batch, "Sentence pairs at a time");
+  number(command, "--max-source", o.max_source, "Longest sentence in tokens with its <eos>, on either side",
+         length);
 }
 
 void add_compare(CLI::App& app) {
@@ -678,17 +764,56 @@ void add_average(CLI::App& app) {
 }
 
 void add_plot(CLI::App& app) {
-  auto [command, options] = add(app, "plot", "Draw what the model attends to for each word", &plot, "");
+  auto [command, options] =
+      add(app, "plot", "Draw what the model attends to for each word, or the model", &plot, "");
   PlotOptions& o = options;
   add_model(command, o.model);
-  command->add_option("--source", o.source, "Sentence to translate")->required();
+  CLI::Option* source = command->add_option("--source", o.source, "Sentence to translate");
   command->add_option("--target", o.target, "A translation to look at [the model's own]");
   add_search(command, o.search);
   command->add_option("--out", o.out, "SVG file to write");
   command->add_option("--title", o.title, "Title of the picture");
   command->add_flag("--terminal", o.terminal, "Draw into the terminal, in colour if it is one");
-  command->parse_complete_callback([&o] {
+  command
+      ->add_flag("--diagram", o.diagram,
+                 "Draw the model itself, without a sentence: policies, tensors and their shapes")
+      ->excludes(source);
+  command->parse_complete_callback([&o, source] {
+    if (o.diagram && (o.out.empty() || o.terminal))
+      throw CLI::RequiredError("--out, and no --terminal, beside --diagram");
+    if (!o.diagram && source->count() == 0) throw CLI::RequiredError("--source");
     if (o.out.empty() && !o.terminal) throw CLI::RequiredError("--out or --terminal");
+  });
+}
+
+void add_explain(CLI::App& app) {
+  auto [command, options] =
+      add(app, "explain", "Write a page for a browser: what each word attends to, and why it came", &explain,
+          "One HTML file that fetches nothing: source and translation with links between words, the\n"
+          "attention as a heatmap and of each head, the probability of each word and of those that\n"
+          "might have come, the beam's tree, the n best side by side, references with their BLEU\n"
+          "(d2l's, of up to 2 words), and gold alignments over the reference's attention.\n"
+          "A line of --data is a source, or source TAB reference.");
+  ExplainOptions& o = options;
+  add_models(command, o.model);
+  add_data(command, o.data);
+  command->add_option("--out", o.out, "HTML file to write")->required();
+  command->add_option("--gold", o.gold, "File of alignments made by hand, a line for each line of --data");
+  command->add_option("--title", o.title, "Title of the page [the model's file]");
+  add_search(command, o.search);
+  command->get_option("--beam")->description("Hypotheses kept in beam search; 1 is greedy [5]");
+  number(command, "--nbest", o.search.nbest, "Translations of a sentence, at most as many as --beam",
+         whole(1, 1024));
+  number(command, "--runners-up", o.runners_up, "Words beside each that might have come", whole(0, 1000));
+  number(command, "--max-pairs", o.max_pairs, "Use the first N sentences", positive);
+  add_limits(command, o.search);
+  command->parse_complete_callback([c = command, &o] {
+    if (o.search.nbest <= o.search.beam) return;
+    if (c->count("--nbest") > 0)
+      throw CLI::ValidationError("--nbest: expected at most the beam's width, " +
+                                 bd::detail::text(o.search.beam) + ", got " +
+                                 bd::detail::text(o.search.nbest));
+    o.search.nbest = o.search.beam;
   });
 }
 
@@ -698,10 +823,13 @@ void add_commands(CLI::App& app) {
   add_train(app);
   add_translate(app);
   add_score(app);
+  add_align(app);
   add_evaluate(app);
   add_compare(app);
   add_average(app);
   add_plot(app);
+  add_explain(app);
+  add_serve(app);
 }
 
 }  // namespace cli

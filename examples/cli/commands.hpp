@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <bahdanau/align/symmetrize.hpp>
+
 #include "any_model.hpp"
 #include "metrics.hpp"
 
@@ -36,6 +38,7 @@ struct TrainOptions {
   std::uint64_t seed = 0;
   std::string validation;      // a file of pairs, a share of the data between 0 and 1, or none
   std::filesystem::path plot;  // a folder for pictures, or none
+  std::filesystem::path log;   // a file for a line a batch and an epoch, or none
   std::size_t keep = 0;        // models of the last epochs that stay beside it
   std::filesystem::path from;  // a model to go on from, or none
   bool extend = false;         // its vocabularies, by the tokens that they lack
@@ -56,8 +59,9 @@ struct SearchOptions {
   double deadline = 0;            // seconds for a sentence; 0: any
   double coverage_penalty = 0;
   std::size_t min_length = 0;
-  std::string prefix;
-  std::vector<std::string> forbidden, required;  // words; a required one needs a beam
+  std::string prefix{};
+  std::vector<std::string> forbidden{}, required{};  // words; a required one needs a beam
+  bool operator==(const SearchOptions&) const = default;
 
   /// Greedy for one hypothesis, else a beam. A deadline counts from now on.
   Search search() const {
@@ -100,6 +104,24 @@ struct TranslateOptions {
 };
 void translate(const TranslateOptions& options);
 
+/// `bahdanau serve`: translations by HTTP, and a page to look at them.
+struct ServeOptions {
+  std::filesystem::path model;
+  std::string host = "127.0.0.1";
+  std::size_t port = 8080;         // 0: one that is free, which is said
+  std::size_t batch = 64;          // sentences that are decoded together
+  std::size_t queue = 1024;        // sentences that wait; more are refused
+  std::size_t connections = 128;   // clients at once; more wait
+  std::size_t max_body = 1 << 20;  // bytes of a request
+  std::size_t max_sentences = 64;  // of a request
+  std::size_t max_source = 250;    // tokens of a sentence with its `<eos>`
+  std::size_t max_target = 500;    // tokens of a translation with its `<eos>`
+  std::size_t max_beam = 16;
+  std::size_t max_memory = 1024;  // megabytes for a batch, estimated from above; 0: any
+  double deadline = 10;           // seconds for a request
+};
+void serve(const ServeOptions& options);
+
 /// `bahdanau score`: how probable given translations are, and what was attended to.
 struct ScoreOptions {
   std::filesystem::path model;
@@ -111,6 +133,23 @@ struct ScoreOptions {
 };
 void score(const ScoreOptions& options);
 
+/// How attention becomes alignments, in `align` and `evaluate`.
+struct AlignmentOptions {
+  std::filesystem::path reverse_model;  // of the other direction, or none
+  bd::Symmetrization symmetrization = bd::Symmetrization::grow_diag_final_and;
+  double threshold = 0;  // of the weights that are links; 0: the greatest of each target word
+};
+
+/// `bahdanau align`: which words of sentence pairs translate one another.
+struct AlignOptions {
+  std::filesystem::path model;
+  std::filesystem::path data;  // `source TAB target` lines; `-` is standard input
+  AlignmentOptions alignment;
+  std::size_t max_source = 1000;  // tokens of a sentence with its `<eos>`, on either side
+  std::size_t batch = 32;
+};
+void align(const AlignOptions& options);
+
 /// `bahdanau evaluate`: how good a model's translations are.
 struct EvaluateOptions {
   std::filesystem::path model;
@@ -120,6 +159,8 @@ struct EvaluateOptions {
   std::size_t max_pairs = 0;  // 0: all
   bool skip_bad_lines = false;
   MetricOptions metrics;
+  std::filesystem::path gold;  // alignments of the lines, or none
+  AlignmentOptions alignment;
   bool json = false;
 };
 void evaluate(const EvaluateOptions& options);
@@ -141,7 +182,7 @@ struct AverageOptions {
 };
 void average(const AverageOptions& options);
 
-/// `bahdanau plot`: what a model attends to, as a picture.
+/// `bahdanau plot`: what a model attends to, as a picture, or the model itself.
 struct PlotOptions {
   std::filesystem::path model;
   std::string source;
@@ -149,8 +190,23 @@ struct PlotOptions {
   std::filesystem::path out;  // an SVG file, or none
   std::string title;
   bool terminal = false;
+  bool diagram = false;  // of the model
   SearchOptions search;
 };
 void plot(const PlotOptions& options);
+
+/// `bahdanau explain`: translations as a page for a browser.
+struct ExplainOptions {
+  std::filesystem::path model;
+  std::filesystem::path data;  // lines of a source, or `source TAB target`; `-` is standard input
+  std::filesystem::path out;   // an HTML file
+  std::filesystem::path gold;  // alignments of the lines, or none
+  std::string title;           // empty: the model's name
+  std::size_t runners_up = 5;
+  std::size_t max_pairs = 1000;
+  std::size_t batch = 64;
+  SearchOptions search{.beam = 5, .nbest = 3};
+};
+void explain(const ExplainOptions& options);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM while training: the first asks it to end well, the second ends it at once.
+// Ctrl-C and SIGTERM while training or serving: the first asks it to end well, the second ends it at once.
 // Handlers do no more than a handler may: set a flag, write a line, put the usual action back.
 #pragma once
 

@@ -20,6 +20,7 @@
 #include "arguments.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "processes.hpp"
 
 namespace {
 
@@ -53,6 +54,7 @@ int run(int argc, char** argv) {
     app.exit(asked, answer, answer);
     cli::write(answer.str());
   } catch (const CLI::ParseError& e) {
+    if (cli::Launcher::rank() > 0) return wrong_usage;  // another process says it
     const auto commands = app.get_subcommands();
     const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
     // A word that is not known explains what is missing: `--modle` why there is no `--model`.
@@ -81,7 +83,8 @@ std::string shell_word(std::string_view word) {
 
 /// The same command, to go on from the checkpoint.
 std::string command_to_resume(int argc, char** argv) {
-  std::string line;
+  std::string line =
+      cli::Launcher::size() > 1 ? "mpirun -n " + bahdanau::detail::text(cli::Launcher::size()) : "";
   bool resumes = false;
   for (const char* word : std::span(argv, static_cast<std::size_t>(argc))) {
     line += (line.empty() ? "" : " ") + shell_word(word);
@@ -98,6 +101,8 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   try {
     return run(argc, argv);
+  } catch (const cli::SaidElsewhere& e) {
+    return e.interrupted != 0 ? 128 + e.interrupted : bad_input;
   } catch (const cli::ClosedPipe&) {
     return fine;
   } catch (const cli::Interrupted& e) {

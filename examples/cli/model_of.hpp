@@ -33,6 +33,7 @@ namespace cli {
 /// Any of the library's optimizers, as one: compiling a trainer for each would take four times as long, and
 /// choosing one anew at every step costs nothing beside the step.
 struct AnyOptimizer {
+  static constexpr bool elementwise = true;  // as all of them are
   std::variant<bd::Adam, bd::AdamW, bd::Sgd, bd::Adadelta> chosen;
   std::string_view name;
   double rate;

@@ -1,18 +1,10 @@
-// d2l's models with the cell `Gru`: both of its scores, and a bidirectional encoder.
-#include <bahdanau/cell/gru.hpp>
-#include <bahdanau/model/recurrent_encoder.hpp>
+// d2l's model.
 #include <bahdanau/models/d2l.hpp>
-#include <bahdanau/score/additive.hpp>
-#include <bahdanau/score/scaled_dot.hpp>
 
 #include "model_of.hpp"
 
 namespace cli {
 
-Combinations d2l_gru() {
-  return {compiled<bd::models::D2l<bd::Xtensor<float>>>("d2l"),
-          compiled<D2lWith<bd::Gru, bd::Additive, bd::Bidirectional>>(),
-          compiled<D2lWith<bd::Gru, bd::ScaledDot>>()};
-}
+Combination d2l_gru() { return compiled<bd::models::D2l<bd::Xtensor<float>>>("d2l"); }
 
 }  // namespace cli

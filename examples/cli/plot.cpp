@@ -1,4 +1,5 @@
-// bahdanau plot: what a model attends to, word by word, as an SVG file or in the terminal.
+// bahdanau plot: what a model attends to, word by word, as an SVG file or in the terminal; or a diagram of
+// it.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <bahdanau/core/terminal.hpp>
+#include <bahdanau/plot/diagram.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/plot/terminal.hpp>
 
@@ -45,6 +47,11 @@ bd::Translation translation(const PlotOptions& options) {
 
 void plot(const PlotOptions& options) {
   check_apart("--out", options.out, "--model", options.model);
+  if (options.diagram) {
+    bd::plot::diagram(options.out, bd::plot::ModelParts::read(options.model), {.title = options.title});
+    std::cerr << "wrote " << options.out.string() << '\n';
+    return;
+  }
   const bd::Translation result = translation(options);
   if (options.terminal) {
     const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;

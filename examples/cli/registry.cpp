@@ -32,22 +32,37 @@ std::string listed(const Combinations& all) {
 const Combinations& compiled_in() {
   static const Combinations all = [] {
     Combinations joined;
-    for (const auto group : {
+    for (const auto one : {
              d2l_gru,
+             d2l_gru_bidirectional,
+             d2l_gru_scaled_dot,
 #ifndef BAHDANAU_CLI_GRU_ALONE
+             gru_dot,
              gru_general,
+             gru_local,
+             gru_coverage,
              gru_heads,
              d2l_lstm,
+             d2l_lstm_bidirectional,
+             d2l_lstm_scaled_dot,
+             lstm_dot,
              lstm_general,
+             lstm_local,
+             lstm_coverage,
              lstm_heads,
              d2l_rnn,
-             papers_reset_before,
-             papers_lstm,
-             papers_gru,
-             no_attention,
+             d2l_rnn_scaled_dot,
+             rnnsearch,
+             cho,
+             luong,
+             gehring,
+             nematus,
+             sutskever,
+             gru_plain,
+             gru_fixed_context,
 #endif
          })
-      for (const Combination& one : group()) joined.push_back(one);
+      joined.push_back(one());
     return joined;
   }();
   return all;

@@ -1,6 +1,5 @@
 // The registry: which combinations of policies are compiled in, by their names.
-// One of one's own joins the tool by a line in a models_<name>.cpp; a new file by a line here and in
-// registry.cpp.
+// One of one's own joins the tool by a file models_<name>.cpp, and a line here and in registry.cpp.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +25,33 @@ struct Combination {
 using Combinations = std::vector<Combination>;
 
 // Each in the file models_<name>.cpp.
-Combinations d2l_gru();
+Combination d2l_gru();
+Combination d2l_gru_bidirectional();
+Combination d2l_gru_scaled_dot();
 #ifndef BAHDANAU_CLI_GRU_ALONE  // a tenth of the time to compile, for a quick run of the tests
-Combinations gru_general();
-Combinations gru_heads();
-Combinations d2l_lstm();
-Combinations lstm_general();
-Combinations lstm_heads();
-Combinations d2l_rnn();
-Combinations papers_reset_before();
-Combinations papers_lstm();
-Combinations papers_gru();
-Combinations no_attention();
+Combination gru_dot();
+Combination gru_general();
+Combination gru_local();
+Combination gru_coverage();
+Combination gru_heads();
+Combination d2l_lstm();
+Combination d2l_lstm_bidirectional();
+Combination d2l_lstm_scaled_dot();
+Combination lstm_dot();
+Combination lstm_general();
+Combination lstm_local();
+Combination lstm_coverage();
+Combination lstm_heads();
+Combination d2l_rnn();
+Combination d2l_rnn_scaled_dot();
+Combination rnnsearch();
+Combination cho();
+Combination luong();
+Combination gehring();
+Combination nematus();
+Combination sutskever();
+Combination gru_plain();
+Combination gru_fixed_context();
 #endif
 
 /// All of them, d2l's first.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <bahdanau/distributed/collectives.hpp>
 #include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/io/file_handle.hpp>
 #include <bahdanau/io/model_description.hpp>
@@ -29,7 +31,9 @@
 #include "input.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "processes.hpp"
 #include "subwords.hpp"
+#include "watch.hpp"
 
 namespace cli {
 namespace {
@@ -171,6 +175,21 @@ std::vector<std::string> first_sources(const fs::path& path, const AnyModel& mod
   return sources;
 }
 
+/// Some of the first sources for the report, short ones and long ones.
+std::vector<std::string> sample_sources(const fs::path& path, const AnyModel& model) {
+  constexpr std::size_t looked_at = 200, shown = 4, longest = 25;
+  std::vector<std::string> sources = first_sources(path, model, looked_at), out;
+  const auto tokens = [&](const std::string& source) {
+    return model.vocabularies().source_tokens(source).size();
+  };
+  std::erase_if(sources, [&](const std::string& source) { return tokens(source) > longest; });
+  std::stable_sort(sources.begin(), sources.end(),
+                   [&](const std::string& a, const std::string& b) { return tokens(a) < tokens(b); });
+  for (std::size_t i = 1; i <= std::min(shown, sources.size()); ++i)
+    out.push_back(sources[sources.size() * i / std::min(shown, sources.size()) - 1]);
+  return out;
+}
+
 void draw(const fs::path& folder, const bd::TrainingReport& report, const AnyModel& model,
           const fs::path& sentences, const Talk& say) {
   bd::plot::Curve training{"training", {}}, validation{"validation", {}};
@@ -218,10 +237,15 @@ void check_files(const TrainOptions& options, const fs::path& checkpoint) {
     bd::fail("--data", "a file", "-, standard input",
              "write it to a file: resuming and --plot read it again");
   check_folder(options.model);
+  for (const fs::path& written : {options.model, checkpoint})
+    if (!options.log.empty() && options.log == written)
+      bd::fail("--log", "another file than --model and its checkpoint", options.log.string());
   for (const auto& [name, path] : {std::pair<std::string, fs::path>("--data", options.data),
                                    std::pair<std::string, fs::path>("--from", options.from),
-                                   std::pair<std::string, fs::path>("--validation", options.validation)})
+                                   std::pair<std::string, fs::path>("--validation", options.validation)}) {
     for (const fs::path& written : {options.model, checkpoint}) check_apart("--model", written, name, path);
+    if (!options.log.empty()) check_apart("--log", options.log, name, path);
+  }
   if (options.trainer.resume && !fs::exists(checkpoint) && fs::exists(options.model))
     bd::fail(checkpoint.string(), "a checkpoint to go on from", "none beside a finished model",
              "train without --resume to replace " + options.model.string() + ", or give another --model");
@@ -307,13 +331,26 @@ fs::path epoch_model(const fs::path& model, std::size_t epoch) {
 
 }  // namespace
 
-void train(const TrainOptions& asked) {
+namespace {
+
+/// The signal that any of the processes has got.
+int agreed_signal(const bd::AnyCommunicator& all, int mine) {
+  return bd::ordered_sum(all, mine, [](int a, int b) { return std::max(a, b); });
+}
+
+/// What all processes do; the first alone prints and writes.
+void train_together(const TrainOptions& asked, const bd::AnyCommunicator& all) {
+  bd::detail::require_processes(all, asked.trainer.replicas);  // before anything is read
   const TrainOptions options = asked.from.empty() ? asked : with_model(asked);
-  const Talk say(options.quiet);
+  const Talk say(options.quiet || !all.first());
   const fs::path checkpoint = options.model.string() + ".checkpoint";
-  check_files(options, checkpoint);
-  if (!options.plot.empty()) make_folder(options.plot);
+  bd::detail::all_or_none(all, [&] {
+    if (!all.first()) return;
+    check_files(options, checkpoint);
+    if (!options.plot.empty()) make_folder(options.plot);
+  });
   bd::TrainerOptions trainer = trainer_options(options, checkpoint);
+  trainer.communicator = all;
   const Data data = read_data(options, say);
   const bd::Corpus* validation = data.validation ? &*data.validation : nullptr;
   const auto model = new_model(options, data.training.vocabularies());
@@ -327,9 +364,33 @@ void train(const TrainOptions& asked) {
     say("no " + checkpoint.string() + " to go on from: starting anew");
   }
 
+  const bool from_file = validation != nullptr && !share_in(options.validation);
+  const fs::path samples = from_file ? fs::path(options.validation) : options.data;
+  std::optional<TrainingLog> log;
+  std::optional<TrainingPage> page;
+  bd::detail::all_or_none(all, [&] {
+    if (!all.first()) return;
+    if (!options.log.empty()) log.emplace(options.log, options.trainer.resume && fs::exists(checkpoint));
+    if (!options.plot.empty())
+      page.emplace(options.plot / "report.html", "Training " + options.model.filename().string(),
+                   options.trainer.epochs, [&, sources = sample_sources(samples, *model)] {
+                     std::vector<bd::Translation> best;
+                     for (auto& found : model->translate(sources, bd::Greedy{.runners_up = 3}))
+                       best.push_back(std::move(found.front()));
+                     return best;
+                   });
+  });
+  if (log || page)
+    trainer.on_batch = [&](const bd::BatchReport& report) {
+      if (log) log->add(report);
+      if (page) page->add(report);
+    };
+
   bool trained = false;
   trainer.on_epoch = [&](const bd::EpochReport& report) {
     trained = true;
+    if (log) log->add(report);
+    if (page) page->add(report);
     if (options.keep == 0) return;
     model->save(epoch_model(options.model, report.epoch));
     if (report.epoch > options.keep) fs::remove(epoch_model(options.model, report.epoch - options.keep));
@@ -337,12 +398,15 @@ void train(const TrainOptions& asked) {
   bd::TrainingReport report;
   int signal = 0;
   try {
-    const InterruptHandlers handlers(options.quiet);
+    const InterruptHandlers handlers(options.quiet || !all.first());
     trainer.interrupt = handlers.flag();
     report = model->train(data.training, validation, options.optimizer, trainer);
-    signal = handlers.signal();
+    signal = agreed_signal(all, handlers.signal());
   } catch (const bd::Error&) {
-    if (trained) model->save(options.model);  // the weights from before what went wrong
+    // The weights from before what went wrong; the others wait for the one that writes them.
+    bd::detail::all_or_none(all, [&] {
+      if (trained) model->save(options.model);
+    });
     throw;
   }
   if (report.interrupted) {
@@ -354,14 +418,31 @@ void train(const TrainOptions& asked) {
                                 (fs::exists(checkpoint) ? "; what it has is older" : "")
                           : done + "; " + checkpoint.string() + " has all that was done"};
   }
+  if (!all.first()) return;
   if (report.stopped_early)
     say("stopped early: nothing better since epoch " + bd::detail::text(report.best_epoch));
   model->save(options.model);
   say("wrote " + options.model.string());
   fs::remove(checkpoint);
   if (options.plot.empty()) return;
-  const bool from_file = validation != nullptr && !share_in(options.validation);
-  draw(options.plot, report, *model, from_file ? fs::path(options.validation) : options.data, say);
+  page.reset();
+  say("wrote " + (options.plot / "report.html").string());
+  draw(options.plot, report, *model, samples, say);
+}
+
+}  // namespace
+
+void train(const TrainOptions& options) {
+  const bd::AnyCommunicator all = processes();
+  if (all.first()) return bd::detail::or_fail_together(all, [&] { train_together(options, all); });
+  // All processes have the same errors, and the first prints them; any other has ended all of them.
+  try {
+    bd::detail::or_fail_together(all, [&] { train_together(options, all); });
+  } catch (const Interrupted& e) {
+    throw SaidElsewhere{e.signal};
+  } catch (const std::exception&) {
+    throw SaidElsewhere{};
+  }
 }
 
 }  // namespace cli

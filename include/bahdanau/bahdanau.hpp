@@ -1,5 +1,6 @@
 // bahdanau: recurrent encoder-decoder models with attention.
-// This header includes the whole library but the GPU backend; each header also stands alone.
+// This header includes the whole library but the GPU backend, MPI and SentencePiece; each header also stands
+// alone.
 #pragma once
 
 #if !defined(__GNUC__)
@@ -9,6 +10,10 @@
 #error "bahdanau needs C++20: compile with -std=c++20 or later"
 #endif
 
+#include <bahdanau/align/error_rate.hpp>
+#include <bahdanau/align/from_attention.hpp>
+#include <bahdanau/align/pharaoh.hpp>
+#include <bahdanau/align/symmetrize.hpp>
 #include <bahdanau/autograd/gradcheck.hpp>
 #include <bahdanau/autograd/loop.hpp>
 #include <bahdanau/autograd/ops.hpp>
@@ -25,6 +30,8 @@
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
+#include <bahdanau/distributed/collectives.hpp>
+#include <bahdanau/distributed/communicator.hpp>
 #include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/ensemble.hpp>
 #include <bahdanau/frozen.hpp>
@@ -58,7 +65,10 @@
 #include <bahdanau/models/rnn_search.hpp>
 #include <bahdanau/models/sutskever.hpp>
 #include <bahdanau/plot/curve.hpp>
+#include <bahdanau/plot/diagram.hpp>
 #include <bahdanau/plot/heatmap.hpp>
+#include <bahdanau/plot/page.hpp>
+#include <bahdanau/plot/report.hpp>
 #include <bahdanau/plot/terminal.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/coverage.hpp>
@@ -73,6 +83,7 @@
 #include <bahdanau/text/tokenize.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 #include <bahdanau/text/vocabulary.hpp>
+#include <bahdanau/train/corpus_file.hpp>
 #include <bahdanau/train/trainer.hpp>
 #include <bahdanau/train/training.hpp>
 #include <bahdanau/translator.hpp>

@@ -24,7 +24,8 @@ Run translate(const std::string& input, const std::string& arguments = {}) {
   return with_model("translate", arguments, input);
 }
 
-const std::string empty_object = R"({"source":[],"target":[],"score":0,"log_probs":[],"attention":[],"text":""})";
+const std::string empty_object =
+    R"({"source":[],"target":[],"score":0,"log_probs":[],"attention":[],"text":""})";
 
 }  // namespace
 

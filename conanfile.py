@@ -17,12 +17,13 @@ class BahdanauConan(ConanFile):
     topics = ("attention", "seq2seq", "gru", "lstm", "translation", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"with_thrust": [True, False], "with_sentencepiece": [True, False]}
-    default_options = {"with_thrust": False, "with_sentencepiece": False}
+    options = {"with_thrust": [True, False], "with_sentencepiece": [True, False], "with_mpi": [True, False]}
+    default_options = {"with_thrust": False, "with_sentencepiece": False, "with_mpi": False}
     no_copy_source = True
     exports_sources = (
         "CMakeLists.txt", "LICENSE", "cmake/*", "include/*",
-        "CHANGELOG.md", "README.md", "docs/*", "tests/*", "examples/*", "benchmarks/CMakeLists.txt",
+        "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "README.zh-CN.md", "SECURITY.md",
+        "docs/*", "tests/*", "examples/*", "benchmarks/CMakeLists.txt",
     )
 
     @property
@@ -50,6 +51,8 @@ class BahdanauConan(ConanFile):
             self.requires("thrust/[>=1.17 <3]")
         if self.options.with_sentencepiece:
             self.requires("sentencepiece/[>=0.1.97 <1]")
+        if self.options.with_mpi:
+            self.requires("openmpi/[>=4.1 <6]")
 
     def build_requirements(self):
         if self._with_tests:

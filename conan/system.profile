@@ -19,6 +19,7 @@ openblas/0.3.21
 nlohmann_json/3.11.2
 utf8proc/2.8.0
 sentencepiece/0.1.97
+openmpi/4.1.4
 thrust/1.17.2
 catch2/2.13.10
 rapidcheck/cci.20230815

@@ -6,8 +6,9 @@
 #   tests/run.sh --all                   what CI runs, at most an hour: everything once with plain flags (packages,
 #                                        documentation, Thrust's systems, two examples by nvcc where there is one), the
 #                                        core of the suite at lower levels of instructions, then the core and the README's
-#                                        example with -march=native and by clang++ 14 and 19, and the core under sanitizers
-#   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds, all examples of one file by nvcc,
+#                                        example by clang++ 14 and 19, and the core under sanitizers
+#   tests/run.sh --nightly               the whole CPU suite and the tool in all of these builds and by g++ with -march=native, all
+#                                        examples of one file by nvcc,
 #                                        aarch64 under qemu (Debian), 100,000 random cases, and fuzzing
 #   tests/run.sh --all|--nightly --only PART[,PART...]   some parts of it, by the names of the last table
 #
@@ -81,15 +82,18 @@ core() {
     -DBAHDANAU_CLI_CELLS=$cells
 }
 
-packages=(catch2 librapidcheck-dev libsentencepiece-dev python3)
+packages=(catch2 librapidcheck-dev libsentencepiece-dev libcpp-httplib-dev python3)
 if [[ $mode == quick ]]; then
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
   run_build quick -DBAHDANAU_TEST_SCOPE=quick -DBAHDANAU_EXAMPLES=01_translate -DBAHDANAU_CLI_CELLS=gru
 else
-  packages+=(doxygen python3-venv libtbb-dev libxsimd-dev)  # the latter for programs that use xtensor with it
+  packages+=(doxygen python3-venv libtbb-dev libopenmpi-dev openmpi-bin libxsimd-dev)  # the latter for programs that use xtensor with it
   cuda=OFF
   if command -v nvcc >/dev/null; then cuda=ON; else packages+=(libthrust-dev); fi
   "$root/cmake/install_dependencies.sh" "${packages[@]}"
+  if wanted plain; then
+    for package in chromium doxygen-awesome-css; do "$root/cmake/install_dependencies.sh" $package; done  # not every system has them
+  fi
   cuda_examples='.*'
   [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation'
   systems='CPP;OMP'
@@ -104,7 +108,7 @@ else
   # Those that the processor has.
   if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then at_level plain avx2; fi
   if grep -qw avx2 /proc/cpuinfo 2>/dev/null; then at_level plain baseline; fi
-  core native -DBAHDANAU_NATIVE=ON
+  if [[ $mode == nightly ]]; then core native -DBAHDANAU_NATIVE=ON; fi  # clang++ 19 sees these flags every time
   for version in 14 19; do
     wanted clang-$version || continue
     "$root/cmake/install_dependencies.sh" clang-$version  # by itself: not every system has both

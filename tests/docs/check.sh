@@ -6,6 +6,9 @@
 #   ```python   is part of docs/<page>.py, which runs after the program
 #   ```cmake    is part of an example's CMake file
 #   ```text     is part of what program and script print
+#   ```sh       is held to our scripts and to the tool by commands.py; what docs/use.md shows is run by tests/package
+#   ```json     is JSON
+#   ```ini      is docs/use.md's conanfile.txt, whose version package.version checks
 # Other blocks are not allowed: nobody would know when they are wrong.
 set -euo pipefail
 
@@ -44,6 +47,11 @@ shopt -s nullglob
 failed=0
 for block in block.*; do
   case $block in
+    *.sh) [[ -s $block ]] && continue ;;
+    *.json) if [[ -s $block ]] && { ! command -v python3 >/dev/null || python3 -m json.tool "$block" /dev/null; }; then continue; fi ;;
+    *.ini) if [[ $name == use && -s $block ]]; then continue; fi ;;
+  esac
+  case $block in
     *.cpp) places=("$source/docs/$name".cpp "$source"/examples/*/main.cpp)
       for header in $(sed -n 's/^#include "\(.*\)"/\1/p' "$source/docs/$name".cpp 2>/dev/null); do
         places+=("$source/docs/$header")
@@ -51,7 +59,7 @@ for block in block.*; do
     *.python) places=("$source/docs/$name.py") ;;
     *.cmake) places=("$source"/examples/*/CMakeLists.txt) ;;
     *.text) places=(output.txt) ;;
-    *) places=() ;;
+    *) places=() ;;  # an empty block, too
   esac
   existing=()
   for place in "${places[@]}"; do [[ -s $place ]] && existing+=("$place"); done

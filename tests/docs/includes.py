@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes run one way: a header includes only its own room and the rooms above it in the README's list.
+"""Includes run one way: a header includes only its own room and the rooms above it in CONTRIBUTING.md's list.
 
     includes.py ROOT
 """
@@ -8,8 +8,8 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["core", "kernel", "backend", "autograd", "nn", "cell", "score", "text", "model", "decode", "io",
-         "frozen.hpp", "session.hpp", "ensemble.hpp", "translator.hpp", "encoder_decoder.hpp", "train", "metric", "plot",
+ROOMS = ["core", "kernel", "backend", "distributed", "autograd", "nn", "cell", "score", "text", "model", "decode",
+         "io", "frozen.hpp", "session.hpp", "ensemble.hpp", "translator.hpp", "encoder_decoder.hpp", "train", "metric", "align", "plot",
          "models", "bahdanau.hpp"]
 # Where programs of 0.1 include some from.
 KEPT = {"model/encoder_decoder.hpp", "model/search_options.hpp"}
@@ -31,11 +31,11 @@ def main(root):
         for target in re.findall(r"#include <bahdanau/([^>]+)>", header.read_text()):
             if rank[room_of(target)] > rank[room_of(name)] and name not in KEPT:
                 wrong.append(f"{name} includes {target}, which is below it in the list")
-    # The README's list is the same.
-    listed = re.findall(r"^  (\w+(?:\.hpp|/)) ", (pathlib.Path(root) / "README.md").read_text(), re.M)
+    # CONTRIBUTING.md's list is the same.
+    listed = re.findall(r"^  (\w+(?:\.hpp|/)) ", (pathlib.Path(root) / "CONTRIBUTING.md").read_text(), re.M)
     ours = [room if room.endswith(".hpp") else room + "/" for room in ROOMS if room != "bahdanau.hpp"]
     if [room for room in listed if room in ours] != ours:
-        wrong.append(f"the README lists {listed}, and this test {ours}")
+        wrong.append(f"CONTRIBUTING.md lists {listed}, and this test {ours}")
     # model/ knows nothing of searches, and autograd nothing of decoders.
     for room, words in (("model", r"\b(Greedy|Beam)\b"), ("autograd", r"[Dd]ecoder|[Ee]ncoder|hypothes")):
         for header in sorted((include / room).rglob("*.hpp")):

@@ -22,7 +22,7 @@ for page in *.md */*.md */*/*.md; do
     < <(grep -oP '\]\(\K(?!https?:|#)[^)]+' <<<"$prose" || true)
   # A path that starts with a folder of ours, at the top or among the headers; options may follow it.
   while IFS= read -r path; do expect "$page" "$path" . include/bahdanau; done \
-    < <(grep -oP '`\K(benchmarks|cmake|conan|docs|examples|include|test_package|tests|autograd|backend|cell|core|decode|io|kernel|metric|model|nn|plot|score|text|train)/[\w./-]*' <<<"$prose" || true)
+    < <(grep -oP '`\K(benchmarks|cmake|conan|docs|examples|include|test_package|tests|align|autograd|backend|cell|core|decode|io|kernel|metric|model|nn|plot|score|text|train)/[\w./-]*' <<<"$prose" || true)
 done
 echo "$checked names"
 if ((checked < 20)); then

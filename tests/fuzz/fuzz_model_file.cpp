@@ -9,9 +9,9 @@
 
 #include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
-#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/cell/lstm.hpp>
 #include <bahdanau/decode/translate.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/io/model_file.hpp>
 #include <bahdanau/score/additive.hpp>
 #include <bahdanau/score/scaled_dot.hpp>

@@ -9,9 +9,9 @@
 
 #include <bahdanau/backend/xtensor.hpp>
 #include <bahdanau/cell/gru.hpp>
-#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/decode/forced.hpp>
 #include <bahdanau/decode/translate.hpp>
+#include <bahdanau/encoder_decoder.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/score/additive.hpp>
 

@@ -7,7 +7,7 @@ cd "$1"
 found=$(grep -rnE \
   -e 'to_string ?\(' \
   -e '%[-+ #0-9.*]*l?[fFeEgGaA]([^a-zA-Z]|$)' \
-  -e 'setprecision|std::(fixed|scientific|defaultfloat)|\.precision\(' \
+  -e 'setprecision|std::(fixed|scientific|defaultfloat)|\.precision\([^)]' \
   -e '\b(sto[df]|stold|strto[df]|strtold|atof|sscanf|imbue)\b' \
   --include='*.hpp' --include='*.cpp' include examples/cli |
   grep -v 'include/bahdanau/core/error.hpp:.*std::integral' || true)

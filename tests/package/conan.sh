@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's commands for Conan in a copy of the source tree: with Conan from PyPI, with the system's packages in place
+# The commands of docs/use.md for Conan in a copy of the source tree: with Conan from PyPI, with the system's packages in place
 # of Conan Center's, and with a cache of its own. They end with test_package.
 set -euo pipefail
 
@@ -16,7 +16,7 @@ if [[ ! -x $venv/bin/conan ]]; then
     exit 77
   }
 fi
-commands=$("$SOURCE/tests/package/readme_block.sh" 'The Conan package')
+commands=$("$SOURCE/tests/package/use_block.sh" 'The Conan package')
 "$SOURCE/tests/package/copy_source.sh" "$tree"
 conan=$venv/bin/conan
 "$conan" --version

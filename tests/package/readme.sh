@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The README's commands for the include, to the letter, in a copy of the source tree and with an empty home; then its
-# CMake file, with its program, in a folder of their own.
+# The commands of docs/use.md for the include, to the letter, in a copy of the source tree and with an empty home; then its
+# CMake file, with the README's program and the commands below it, in a folder of their own.
 set -euo pipefail
 
 # A home without spaces in its path, as the shell splits what pkg-config answers at them.
@@ -8,8 +8,8 @@ HOME=$(mktemp -d)
 export HOME
 trap 'rm -rf "$HOME"' EXIT
 "$SOURCE/tests/package/copy_source.sh" source
-commands=$("$SOURCE/tests/package/readme_block.sh" 'The include')
-"$SOURCE/tests/package/readme_block.sh" 'The examples' >/dev/null
+commands=$("$SOURCE/tests/package/use_block.sh" 'The include')
+"$SOURCE/tests/package/use_block.sh" 'The examples' >/dev/null
 unset CMAKE_GENERATOR CXX
 cd source
 bash -euxc "$commands"
@@ -20,13 +20,12 @@ grep -q 'logits (4, 7, 10)' output.txt
 # README shows.
 mkdir ../program
 cd ../program
-"$SOURCE/tests/package/readme_block.sh" 'The include' cmake >CMakeLists.txt
+"$SOURCE/tests/package/use_block.sh" 'With CMake' cmake >CMakeLists.txt
+commands=$("$SOURCE/tests/package/use_block.sh" 'With CMake')
 {
   printf '#ifndef __OPTIMIZE__\n#error "compiled without optimisation"\n#endif\n'
   awk '/^```$/ && inside { exit } inside { print } /^```cpp$/ { inside = 1 }' "$SOURCE/README.md"
 } >main.cpp
 cp "$SOURCE/examples/data/eng-fra.tsv" .
-command=$(sed -n '1s/^# //p' CMakeLists.txt)
-[[ $command == cmake* ]] || { echo "expected the README's CMake file to begin with its command, got: $command" && exit 1; }
-bash -euxc "$command"
+bash -euxc "$commands"
 "$SOURCE/tests/readme/output.sh" "$SOURCE/README.md" build/translate

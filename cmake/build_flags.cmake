@@ -34,6 +34,10 @@ if(BAHDANAU_SANITIZE)
   target_link_options(bahdanau_build_flags INTERFACE "-fsanitize=${BAHDANAU_SANITIZE}")
 endif()
 
+# Half a minute of compiling a model is what all models share: for those who build everything once.
+option(BAHDANAU_FEW_FILES
+  "Compile tests and examples as few large files: faster as a whole, slower after a change to one of them" OFF)
+
 # An executable of ours: the library, the flags, and the sources.
 function(bahdanau_executable name)
   add_executable(${name} ${ARGN})

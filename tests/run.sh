@@ -51,7 +51,7 @@ run_build() {
   if [[ $mode != quick ]]; then echo "== $name"; fi
   # -O2 is what users compile with: at -O1 the compiler contracts less, and hides mistakes.
   if "$root/cmake/build.sh" "$root" "$folder" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_BENCHMARKS=OFF \
-    -DBAHDANAU_TEST_ONE_FILE=ON -DCMAKE_CXX_FLAGS_RELEASE='-O2 -g0 -DNDEBUG' "$@"; then
+    -DBAHDANAU_FEW_FILES=ON -DCMAKE_CXX_FLAGS_RELEASE='-O2 -g0 -DNDEBUG' "$@"; then
     built=$((SECONDS - start)) start=$SECONDS
     (cd "$folder" && ctest --output-on-failure --timeout "$timeout" --parallel "$(nproc)" "${ctest_arguments[@]}") || outcome=FAILED
   else
@@ -94,8 +94,8 @@ else
   if wanted plain; then
     for package in chromium doxygen-awesome-css; do "$root/cmake/install_dependencies.sh" $package; done  # not every system has them
   fi
-  cuda_examples='.*'
-  [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation'
+  cuda_examples='.*' package_examples=ON
+  [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation' package_examples=OFF
   systems='CPP;OMP'
   if [[ -e /usr/include/tbb/version.h || -e /usr/include/oneapi/tbb/version.h ]]; then
     systems+=';TBB'
@@ -103,7 +103,7 @@ else
     results+=("$(printf '%-10s %s' TBB "skipped: there is no libtbb-dev")")
   fi
   run_build plain -DBAHDANAU_THRUST_TESTS="$systems" -DBAHDANAU_ENABLE_CUDA=$cuda \
-    -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" \
+    -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" -DBAHDANAU_PACKAGE_EXAMPLES="$package_examples" \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
   # Those that the processor has.
   if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then at_level plain avx2; fi

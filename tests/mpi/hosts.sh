@@ -21,6 +21,8 @@ cleanup() {
   rm -rf "$work"
 }
 trap cleanup EXIT
+ln -s "$(realpath "$worker")" "$work/worker"  # the command below passes through shells, whatever is in its path
+worker=$work/worker
 
 number=0
 for name in "$near" "$far"; do

@@ -6,7 +6,7 @@ set -euo pipefail
 command -v pkg-config >/dev/null || { echo "skipped: there is no pkg-config" && exit 77; }
 cp "$SOURCE/test_package/test_package.cpp" .
 export PKG_CONFIG_PATH=$PREFIX/share/pkgconfig
-pkg-config --print-errors --exists 'bahdanau >= 0.1'
+pkg-config --print-errors --exists 'bahdanau >= 0.2'
 flags=()
 eval "flags=($(pkg-config --cflags --libs bahdanau))"  # pkg-config quotes for the shell
 warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)

@@ -11,7 +11,7 @@ namespace bahdanau {
 
 /// Whether a result is its maker's to keep, or given to its one reader, who may write over it and whose
 /// adjoint stores the gradient in its place. The maker's own adjoint must not need its value.
-enum class Result : bool { kept, given };
+enum class Result : bool { kept, given, fresh [[deprecated("write Result::kept")]] = kept };
 
 /// What an operation tells the tape of itself.
 template <Backend B>

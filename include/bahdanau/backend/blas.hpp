@@ -109,6 +109,13 @@ inline std::string core() { return openblas_get_corename(); }
 /// wait for each other: calls that run side by side take twenty times as long.
 inline void use_one_thread() { detail::ThreadChoice::settle(); }
 
+/// What did so in 0.1 for as long as it lived.
+struct [[deprecated("leave it out, or call blas::use_one_thread()")]] SingleThreaded {
+  SingleThreaded() { use_one_thread(); }
+  SingleThreaded(const SingleThreaded&) = delete;
+  SingleThreaded& operator=(const SingleThreaded&) = delete;
+};
+
 /// Leaves OpenBLAS's threads as the program has them, for one that needs them for products of its own; to be
 /// called before `use_one_thread`, and so before the first `Xtensor::gemm` with a factor other than 1. Calls
 /// from several threads are slow then, and bits may change with that setting. Throws after it.

@@ -24,7 +24,7 @@ struct MetricResult {
   Interval interval = {};
   std::size_t sentences = 0;
   std::string
-      signature;  // nrefs:1|bs:1000|seed:1|case:mixed|eff:no|tok:13a|smooth:exp|version:bahdanau-0.1.0
+      signature;  // nrefs:1|bs:1000|seed:1|case:mixed|eff:no|tok:13a|smooth:exp|version:bahdanau-0.2.0
 };
 
 /// Collects what a metric counts for the sentences of a test set.

@@ -39,7 +39,8 @@ int main() {
   bd::Tape<Backend> tape(frozen->binding());
   const bd::Variable<Backend> first = tape[model.parameters().entries().front().parameter];
 
-  const bd::TrainerOptions options{.epochs = 1, .batch = 2, .seed = 1, .threads = 1, .progress = bd::Progress::silent};
+  const bd::TrainerOptions options{
+      .epochs = 1, .batch = 2, .seed = 1, .threads = 1, .progress = bd::Progress::silent};
   bd::Trainer(model, bd::Adam{.rate = 0.01}, options).fit(corpus);
   return numbers.size() == model.weights().size() && first.rows() > 0 ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 
 // Whoever uses them is told so, but for here.
+#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 using namespace bahdanau;
@@ -23,3 +24,5 @@ TEST_CASE("Result::fresh of 0.1 is a result that is kept", "[tape][deprecated]")
 TEST_CASE("backend/pointwise.hpp of 0.1 has the maths of kernel/pointwise.hpp", "[kernel][deprecated]") {
   STATIC_REQUIRE(std::is_empty_v<pointwise::Identity>);
 }
+
+#pragma GCC diagnostic pop

@@ -98,6 +98,18 @@ void add_data(CLI::App* command, std::filesystem::path& data) {
 void add_batch(CLI::App* command, std::size_t& batch, const std::string& purpose) {
   number(command, "--batch", batch, purpose, whole(1, 65536));
 }
+void add_longest(CLI::App* command, std::size_t& longest) {
+  number(command, "--max-source", longest, "Longest sentence in tokens with its <eos>, on either side",
+         length);
+}
+CLI::Option* add_metrics(CLI::App* command, std::vector<std::string>& metrics, const std::string& purpose,
+                         const std::vector<std::string>& known) {
+  return command->add_option("--metric", metrics, purpose)
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(known));
+}
 
 void add_search(CLI::App* command, SearchOptions& search) {
   command->add_option("--beam", search.beam, "Hypotheses kept in beam search; 1 is greedy [1]")
@@ -668,8 +680,7 @@ void add_score(CLI::App& app) {
                     "One JSON object a line, with log-probabilities and attention; otherwise the score, the "
                     "source and the target");
   add_batch(command, options.batch, "Sentence pairs scored at a time");
-  number(command, "--max-source", options.max_source,
-         "Longest sentence in tokens with its <eos>, on either side", length);
+  add_longest(command, options.max_source);
   command->add_flag("--keep-going", options.keep_going,
                     "Answer a bad line by an empty one (--json: {\"error\"}), name it on standard error, go "
                     "on, and end with exit code 1");
@@ -694,13 +705,9 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(positive);
   command->add_flag("--skip-bad-lines", o.skip_bad_lines,
                     "Leave out, and count, lines that are no pairs, or too long");
-  CLI::Option* metric = command
-                            ->add_option("--metric", o.metrics.names,
-                                         "Other metrics, with commas between them, each with its interval")
-                            ->delimiter(',')
-                            ->take_all()
-                            ->allow_extra_args(false)
-                            ->check(CLI::IsMember(metric_names()));
+  CLI::Option* metric =
+      add_metrics(command, o.metrics.names, "Other metrics, with commas between them, each with its interval",
+                  metric_names());
   command
       ->add_flag("--join-sources", o.metrics.join_sources,
                  "Lines with the same source are one sentence with several references to --metric, as the "
@@ -727,8 +734,7 @@ void add_align(CLI::App& app) {
   add_data(command, o.data);
   add_alignment(command, o.alignment);
   add_batch(command, o.batch, "Sentence pairs at a time");
-  number(command, "--max-source", o.max_source, "Longest sentence in tokens with its <eos>, on either side",
-         length);
+  add_longest(command, o.max_source);
 }
 
 void add_compare(CLI::App& app) {
@@ -746,11 +752,7 @@ void add_compare(CLI::App& app) {
       ->expected(1, 2)
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   command->add_option("--reference", o.reference, "File of references")->required();
-  command->add_option("--metric", o.metrics, "Metrics, with commas between them")
-      ->delimiter(',')
-      ->take_all()
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(compared_metric_names()))
+  add_metrics(command, o.metrics, "Metrics, with commas between them", compared_metric_names())
       ->capture_default_str();
 }
 

@@ -65,6 +65,9 @@ inline bool any_of(const AnyCommunicator& all, bool mine) {
                      [](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a | b); }) != 0;
 }
 
+/// What rank 0 says.
+inline bool of_first(const AnyCommunicator& all, bool mine) { return any_of(all, all.first() && mine); }
+
 /// Gives the bytes of one process to all others, whose spans are as long.
 inline void broadcast(const AnyCommunicator& all, std::span<std::byte> bytes, std::size_t from = 0) {
   detail::require_power_of_two(all);

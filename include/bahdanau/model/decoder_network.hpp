@@ -13,45 +13,13 @@
 #include <bahdanau/core/refuse_array.hpp>
 #include <bahdanau/core/token.hpp>
 #include <bahdanau/model/decoder.hpp>
+#include <bahdanau/model/decoder_checks.hpp>
+#include <bahdanau/model/decoder_pass.hpp>
 #include <bahdanau/model/readout.hpp>
 #include <bahdanau/model/running_state.hpp>
 #include <bahdanau/nn/weights.hpp>
 
 namespace bahdanau::detail {
-
-/// What a decoder starts from, on a tape, and which keys it attends to.
-template <class C, Backend B>
-struct DecoderSource {
-  std::span<const Index> begin, length;    // the keys of each sentence
-  std::span<const CellState<C, B>> first;  // one per layer, parts of [sentences, hidden]
-  std::span<const Index> row_of_sentence;  // the row of `first` that belongs to each sentence
-};
-
-/// A teacher-forced pass over target sentences, with the lists that it reuses. Rows are packed by target
-/// length.
-template <class Network, Backend B>
-struct DecoderPass {
-  Packing packing;
-  Variable<B> features;              // [target tokens, width]: what the output layer reads
-  std::vector<Variable<B>> weights;  // attention of each step [pairs of the rows that run]
-  std::vector<Variable<B>> heads;    // the same of each head, of scores with several; see Attended
-  // Where the tape does not record, what has gone from step to step after each row's last token: [rows, any],
-  // and [pairs].
-  std::vector<Variable<B>> ended_rows, ended_pairs;
-  Spans<B> spans;
-
-  TokenInput<B> read;  // what the decoder reads: one row a token
-  DropoutNames token_names;
-  const Index* sentence = nullptr;  // of each token, as a row of the first step, for who runs all at once
-  PackingLists lists;
-
-  std::vector<Index> ids, names, sequences, rows, begin, length, packing_lists, sentences;  // scratch
-  std::vector<CellState<typename Network::Cell, B>> first;
-  typename Network::template State<B> state;
-  std::vector<std::size_t> pairs;                      // of each step
-  std::vector<Variable<B>> outputs, contexts, before;  // of each step
-  std::vector<std::vector<Variable<B>>> pair_states;   // of each step
-};
 
 /// Attention, embedding, decoder, readout and output layer: their parameters, and what they do together.
 template <class C, class S, class D, class R>
@@ -93,7 +61,7 @@ class DecoderNetwork {
              State<B>& state) const {
     network_.start(tape, first, state.decoder);
     if constexpr (StatefulScore<S, B>) state.score = S::start(attention_, tape, spans);
-    require_first(spans, hidden(first[0]).rows(), state);
+    require_first_state<D, S, B>(spans, hidden(first[0]).rows(), state);
   }
 
   /// One step, and what the output layer reads after it: [rows, width].
@@ -192,10 +160,10 @@ class DecoderNetwork {
     const PackedSteps<B> steps(pass.packing, pass.lists, pass.sentence, plan, pass.token_names);
     pass.weights.clear();
     const StepOutput<B> out = network_.run(steps, network_.known(pass.read), pass.state.decoder);
-    require_output(out.output, pass.packing.tokens());
+    require_output<D>(out.output, pass.packing.tokens());
     Features<B> features{out.output, {}, {}, {}};
     if constexpr (reads_context) {
-      require_output(out.context, pass.packing.rows(), "a context");
+      require_output<D>(out.context, pass.packing.rows(), "a context");
       features.context = steps.repeat(out.context);
     }
     if constexpr (R::reads.token) features.token = pass.read.embedding();
@@ -288,54 +256,17 @@ class DecoderNetwork {
     dense_.bias = scope.bias("dense.bias", vocabulary, width);
   }
 
-  /// Throws unless the first state has an array for each row, and the score's one for each query or pair.
-  template <Backend B>
-  static void require_first(const SpanView<B>& spans, std::size_t rows, State<B>& state) {
-    const auto refuse = [](std::string_view kind, std::string_view name, std::string_view what,
-                           const Variable<B>& v, std::string_view hint) {
-      refuse_array(kind, name, std::string("a first state ").append(what),
-                   v.tape == nullptr ? nullptr : &v.shape, hint);
-    };
-    // append: g++ 12 at -O3 takes a literal + string for a copy onto itself, and warns
-    const auto rows_by_any = [](std::size_t n) { return std::string("[").append(text(n)).append(", any]"); };
-    const auto has_rows = [](const Variable<B>& v, std::size_t n) {
-      return v.tape != nullptr && v.shape.rank() > 1 && v.rows() == n;
-    };
-    state.decoder.each([&](Variable<B>& v) {
-      if (!has_rows(v, rows))
-        refuse("decoder", D::name, rows_by_any(rows), v, "start fills all that each calls f for");
-    });
-    constexpr std::string_view forms = "each_row wants arrays [queries, any], each_pair [pairs]";
-    if constexpr (requires { state.score.each_row(AnyVisitor{}); })
-      state.score.each_row([&](Variable<B>& v) {
-        if (!has_rows(v, spans.queries)) refuse("score", S::name, rows_by_any(spans.queries), v, forms);
-      });
-    state.each_pair([&](Variable<B>& v) {
-      if (v.tape == nullptr || v.shape != Shape{spans.pairs})
-        refuse("score", S::name, Shape{spans.pairs}.text(), v, forms);
-    });
-  }
-
-  /// Throws unless what a decoder has made has so many rows.
-  template <Backend B>
-  static void require_output(const Variable<B>& v, std::size_t rows, const char* what = "an output",
-                             std::string_view hint = "") {
-    if (v.tape != nullptr && v.rows() == rows) return;
-    refuse_array("decoder", D::name, std::string(what).append(" of ").append(text(rows)).append(" rows"),
-                 v.tape == nullptr ? nullptr : &v.shape, hint);
-  }
-
   /// Throws unless what a step has made has so many rows: a decoder may have forgotten an array.
   template <Backend B>
   static void require_rows(const StepOutput<B>& out, const Variable<B>& attention, State<B>& state,
                            std::size_t rows) {
     if (attends && attention.tape == nullptr)
       refuse_array("decoder", D::name, "a step that calls attend", nullptr, "it has no context otherwise");
-    require_output(out.output, rows);
-    if constexpr (reads_context) require_output(out.context, rows, "a context");
-    if constexpr (R::reads.before) require_output(out.before, rows, "a state before the step");
+    require_output<D>(out.output, rows);
+    if constexpr (reads_context) require_output<D>(out.context, rows, "a context");
+    if constexpr (R::reads.before) require_output<D>(out.before, rows, "a state before the step");
     state.decoder.each([&](Variable<B>& v) {
-      require_output(v, rows, "arrays of its state", "State::each calls f for each of them");
+      require_output<D>(v, rows, "arrays of its state", "State::each calls f for each of them");
     });
   }
 

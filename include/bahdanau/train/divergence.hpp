@@ -3,7 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <bahdanau/core/digits.hpp>
+#include <bahdanau/core/error.hpp>
 
 namespace bahdanau::detail {
 
@@ -17,19 +22,29 @@ class Divergence {
   /// of guessing uniformly and the first epoch's; or, if it is the first, twice that of guessing.
   bool observe(double loss) {
     constexpr double margin = 0.5;  // first weights do a little worse than guessing
-    const bool risen = best_ && loss > *best_ + std::max(1.0, *best_);
-    const bool worse_than_guessing =
-        first_ ? loss > std::max(uniform_, *first_) + margin : loss > 2 * uniform_ + margin;
-    if (!first_) first_ = loss;
-    best_ = best_ ? std::min(*best_, loss) : loss;
-    return risen || worse_than_guessing;
+    if (!begun_) {
+      begun_ = true;
+      first_ = best_ = loss;
+      return loss > 2 * uniform_ + margin;
+    }
+    const bool risen = loss > best_ + std::max(1.0, best_);
+    best_ = std::min(best_, loss);
+    return risen || loss > std::max(uniform_, first_) + margin;
   }
 
-  double uniform() const { return uniform_; }
+  /// What to say of an epoch with such a loss.
+  std::string warning(std::uint64_t epoch, double loss) const {
+    return "the loss of epoch " + text(epoch) + ", " + fixed_digits(loss, 3) +
+           " nats/token, is far above what it was before" +
+           (std::isfinite(uniform_) ? ", or above the " + fixed_digits(uniform_, 3) + " of guessing" : "") +
+           ": the training may have diverged; lower the learning rate or the bound of clipping, or warm the "
+           "rate up";
+  }
 
  private:
   double uniform_;
-  std::optional<double> first_, best_;
+  bool begun_ = false;
+  double first_ = 0, best_ = 0;  // of no meaning before it has begun
 };
 
 }  // namespace bahdanau::detail

@@ -8,24 +8,20 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <bahdanau/distributed/collectives.hpp>
-#include <bahdanau/io/atomic_file.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/checkpoint.hpp>
+#include <bahdanau/train/checkpointing.hpp>
 #include <bahdanau/train/divergence.hpp>
 #include <bahdanau/train/options.hpp>
 #include <bahdanau/train/progress.hpp>
@@ -71,7 +67,8 @@ class Trainer<Model, Optimizer> {
                    .replicas = options_.replicas,
                    .communicator = options_.communicator}),
         good_(model.parameters()),
-        best_(model.parameters()) {
+        best_(model.parameters()),
+        checkpointing_(options_) {
     detail::or_fail_together(all(), [&] {
       if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
       if (const double decay = options_.schedule.decay; !(decay > 0 && decay <= 1))
@@ -124,11 +121,9 @@ class Trainer<Model, Optimizer> {
     stop_ = false;
     copy_weights(good_);
     copy_weights(best_);
-    if (!options_.checkpoint.empty()) {
-      resume(data, validation);
-      detail::all_or_none(all(), [&] {
-        if (all().first()) const AtomicFile place(options_.checkpoint);  // given up again: an error now
-      });
+    if (checkpointing_.wanted()) {
+      resume(data.size(), validation != nullptr);
+      checkpointing_.require_place();  // an error now, and not after an epoch
     }
     stop_ = out_of_patience(validation != nullptr);  // a checkpoint may be that of the last epoch
     detail::ProgressDisplay display(all().first() ? options_.progress : Progress::silent, options_.epochs,
@@ -141,18 +136,17 @@ class Trainer<Model, Optimizer> {
       if (validation && !state_.report.interrupted) report.validation = evaluate(*validation);
       if (state_.report.interrupted) {
         require_finite_weights(this_batch());
-        if (!options_.checkpoint.empty()) save(validation != nullptr, display);
+        if (checkpointing_.wanted()) save(validation != nullptr, display);
         break;
       }
       require_sound(report, data);
       finish_epoch(report, validation != nullptr);
       display.epoch(report);
       watch(divergence, report, &display);
-      const bool last = state_.epoch == options_.epochs;
-      const bool saved = of_first(due_after_epoch(last));
+      const bool saved = due_after_epoch();
       if (saved) save(validation != nullptr, display);
       call_back(report);
-      if (!saved && of_first(due_after_epoch(last)))
+      if (!saved && due_after_epoch())
         save(validation != nullptr, display);  // the callback has called `stop`
     }
     display.finish();
@@ -161,9 +155,6 @@ class Trainer<Model, Optimizer> {
   }
 
   const AnyCommunicator& all() const { return options_.communicator; }
-
-  /// What rank 0 says; clocks of others differ.
-  bool of_first(bool mine) const { return any_of(all(), all().first() && mine); }
 
   /// Where processes train on other data, or with other settings, none of them starts.
   void require_same_everywhere() const {
@@ -186,7 +177,7 @@ class Trainer<Model, Optimizer> {
     }
     if (!all().several()) return;
     stop_ = any_of(all(), stop_);
-    if (of_first(std::as_const(*model_).weights().version() != before))
+    if (of_first(all(), std::as_const(*model_).weights().version() != before))
       detail::broadcast_block<Backend>(all(), model_->weights());
   }
 
@@ -195,20 +186,9 @@ class Trainer<Model, Optimizer> {
   void describe_data(const Data& data, const Data* validation, detail::ProgressDisplay& display) {
     if (options_.progress != Progress::silent)
       if (const auto what = detail::build_warning<detail::optimised>()) display.warn(*what);
-    if constexpr (std::is_same_v<Data, Corpus>) describe_text(data, validation, display);
-  }
-  void describe_text(const Corpus& corpus, const Corpus* validation, detail::ProgressDisplay& display) {
-    TrainingReport& report = state_.report;
-    report.cut_rows = corpus.cut_rows();
-    report.source_unknown = detail::unknown_share(corpus.source());
-    report.target_unknown = detail::unknown_share(corpus.target());
-    const auto warn = [&](const std::optional<std::string>& what) {
-      if (what) display.warn(*what);
-    };
-    warn(detail::cut_warning("training data", corpus));
-    if (validation) warn(detail::cut_warning("validation data", *validation));
-    warn(detail::unknown_warning("training data", corpus));
-    if (validation) warn(detail::unknown_warning("validation data", *validation));
+    if constexpr (std::is_same_v<Data, Corpus>)
+      detail::describe_text(data, validation, state_.report,
+                            [&](const std::string& what) { display.warn(what); });
   }
 
   /// Says, once, that the loss has risen where it should have fallen.
@@ -216,14 +196,7 @@ class Trainer<Model, Optimizer> {
     const double loss = report.training.nats_per_token();
     if (!divergence.observe(loss) || state_.report.diverged_epoch > 0) return;
     state_.report.diverged_epoch = report.epoch;
-    if (display)
-      display->warn("the loss of epoch " + detail::text(report.epoch) + ", " + detail::fixed_digits(loss, 3) +
-                    " nats/token, is far above what it was before" +
-                    (std::isfinite(divergence.uniform())
-                         ? ", or above the " + detail::fixed_digits(divergence.uniform(), 3) + " of guessing"
-                         : "") +
-                    ": the training may have diverged; lower the learning rate or the bound of "
-                    "clipping, or warm the rate up");
+    if (display) display->warn(divergence.warning(report.epoch, loss));
   }
 
   /// In nats per token; none where a model has no vocabulary.
@@ -241,7 +214,7 @@ class Trainer<Model, Optimizer> {
   void vote() {
     if (!all().several()) return;
     training_.set_votes((asked_to_end() ? interrupt_vote : 0) |
-                        (all().first() && checkpoint_due() ? checkpoint_vote : 0));
+                        (all().first() && checkpointing_.due() ? checkpoint_vote : 0));
   }
   bool interrupted() {
     const bool now = all().several() ? (training_.agreed_votes() & interrupt_vote) != 0 : asked_to_end();
@@ -284,7 +257,7 @@ class Trainer<Model, Optimizer> {
                "change them in on_epoch, which all processes hear of");
       }
       if (options_.checkpoint_every != 0 && state_.batch % options_.checkpoint_every == 0 &&
-          state_.batch < plan.batches() && checkpoint_due_after_batch()) {
+          state_.batch < plan.batches() && due_after_batch()) {
         require_finite_weights(this_batch());
         save(validation != nullptr, display);
       }
@@ -411,104 +384,21 @@ class Trainer<Model, Optimizer> {
     auto& optimizer = training_.optimizer_state();
     return {&model_->weights(), &optimizer.first, &optimizer.second, validated ? &best_ : nullptr, &good_};
   }
-  static double seconds_since(std::chrono::steady_clock::time_point t) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
-  }
-  bool checkpoint_due() const {
-    // Writing a large one must not take more than a small part of the time.
-    const double apart =
-        options_.checkpoint_seconds > 0 ? std::max(options_.checkpoint_seconds, 20 * saving_) : 0;
-    return !options_.checkpoint.empty() && seconds_since(saved_) >= apart;
-  }
-  bool checkpoint_due_after_batch() const {
-    return all().several() ? (training_.agreed_votes() & checkpoint_vote) != 0 : checkpoint_due();
-  }
   /// Whether one is written now; the last epoch's always is, as is that of the epoch that ends the training.
-  bool due_after_epoch(bool last) const {
-    return checkpoint_due() || (!options_.checkpoint.empty() && (stop_ || last));
+  bool due_after_epoch() const {
+    const bool last = stop_ || state_.epoch == options_.epochs;
+    return of_first(all(), checkpointing_.due() || (checkpointing_.wanted() && last));
   }
-  /// A disk that is full now may have room later: what was computed so far is worth more than the file.
+  bool due_after_batch() const {
+    return all().several() ? (training_.agreed_votes() & checkpoint_vote) != 0 : checkpointing_.due();
+  }
   void save(bool validated, detail::ProgressDisplay& display) {
-    const auto start = std::chrono::steady_clock::now();
-    state_.batches = training_.batches();
-    state_.optimizer_steps = training_.optimizer_state().steps;
-    const auto failed = [&](const std::string& why) {
-      ++state_.report.failed_checkpoints;
-      if (!state_.report.last_checkpoint_failed)  // said once until one is written again
-        display.warn("a checkpoint could not be written: " + why + "; training goes on, and tries again");
-      state_.report.last_checkpoint_failed = true;
-    };
-    const auto write = [&](const CheckpointBlocks<Backend>& blocks) {
-      try {
-        write_checkpoint<Backend>(options_.checkpoint, state_, model_->parameters(), blocks);
-        state_.report.last_checkpoint_failed = false;
-      } catch (const Error& e) {
-        failed(e.what());
-      } catch (const std::bad_alloc&) {  // it is put together in memory first
-        failed("there is not enough memory");
-      }
-    };
-    if (all().several()) {
-      std::optional<Moments> whole;
-      bool room = true;
-      try {
-        whole.emplace(all().first() ? model_->weights().size() : 0);
-      } catch (const std::bad_alloc&) {
-        room = false;
-      }
-      if (of_first(room)) {
-        training_.gather_moments(whole->first, whole->second);
-        if (all().first()) write(with(blocks(validated), *whole));
-      } else if (all().first()) {
-        failed("there is not enough memory");
-      }
-    } else {
-      write(blocks(validated));
-    }
-    saving_ = seconds_since(start);
-    saved_ = std::chrono::steady_clock::now();
+    checkpointing_.save(state_, model_->parameters(), blocks(validated), training_, display);
   }
-  /// Those of all processes.
-  struct Moments {
-    explicit Moments(std::size_t n) : first(n), second(n) {}
-    ParameterBlock<Backend> first, second;
-  };
-  static CheckpointBlocks<Backend> with(CheckpointBlocks<Backend> blocks, Moments& moments) {
-    blocks.first = &moments.first;
-    blocks.second = &moments.second;
-    return blocks;
-  }
-
-  /// Goes on from the checkpoint, if there is one: rank 0 reads it, for all.
-  template <class Data>
-  void resume(const Data& data, const Data* validation) {
-    std::error_code unknown;  // a name that is too long, say: writing says so
-    if (!of_first(options_.resume && std::filesystem::exists(options_.checkpoint, unknown))) return;
-    const CheckpointBlocks<Backend> own = blocks(validation != nullptr);
-    if (!all().several()) {
-      restore(data, own);
-    } else {
-      Moments whole(model_->weights().size());
-      detail::all_or_none(all(), [&] {
-        if (all().first()) restore(data, with(own, whole));
-      });
-      const std::string where = options_.checkpoint.string() + ": metadata \"state\"";
-      const std::string told = broadcast(all(), detail::to_json(state_).text());
-      if (!all().first()) state_ = detail::checkpoint_state_from({where, told, /*max_depth=*/6});
-      detail::for_blocks(with(own, whole), [&](const std::string&, ParameterBlock<Backend>& block) {
-        detail::broadcast_block<Backend>(all(), block);
-      });
-      training_.take_moments(whole.first, whole.second);
-    }
-    training_.set_batches(state_.batches);
-    training_.optimizer_state().steps = state_.optimizer_steps;
-  }
-
-  template <class Data>
-  void restore(const Data& data, const CheckpointBlocks<Backend>& blocks) {
+  void resume(std::size_t examples, bool validated) {
     const auto check = [&](const CheckpointState& state) {
-      const std::size_t batches = (data.size() - 1) / options_.batch + 1;  // there are examples
-      if (state.batch > batches)                                           // an epoch would pass without any
+      const std::size_t batches = (examples - 1) / options_.batch + 1;  // there are examples
+      if (state.batch > batches)                                        // an epoch would pass without any
         fail(options_.checkpoint.string(), "at most the " + detail::text(batches) + " batches of an epoch",
              detail::text(state.batch));
       if (const std::uint64_t begun = state.epoch + (state.batch > 0 ? 1 : 0); begun > options_.epochs)
@@ -517,8 +407,7 @@ class Trainer<Model, Optimizer> {
                  (state.batch > 0 ? "begun" : "done"),
              detail::text(options_.epochs));
     };
-    state_ =
-        read_checkpoint<Backend>(options_.checkpoint, state_.settings, model_->parameters(), blocks, check);
+    checkpointing_.resume(state_, model_->parameters(), blocks(validated), training_, check);
   }
 
   Model* model_;
@@ -526,8 +415,7 @@ class Trainer<Model, Optimizer> {
   Training<Model, Optimizer> training_;
   ParameterBlock<Backend> good_, best_;
   CheckpointState state_;
-  std::chrono::steady_clock::time_point saved_{};
-  double saving_ = 0;  // seconds that the last checkpoint took
+  detail::Checkpointing<Backend> checkpointing_;
   bool stop_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/text/corpus.hpp>
+#include <bahdanau/train/report.hpp>
 
 namespace bahdanau::detail {
 
@@ -40,6 +41,19 @@ inline std::optional<std::string> unknown_warning(std::string_view what, const C
   const auto percent = [](double share) { return fixed_digits(100 * share, 0) + " %"; };
   return percent(source) + " of the " + std::string(what) + "'s source tokens and " + percent(target) +
          " of its target tokens are <unk>; lower min_frequency, or use the vocabularies of such data";
+}
+
+/// What is in the text that nobody may have wanted: into the report, and to `warn(sentence)`.
+template <class Warn>
+void describe_text(const Corpus& corpus, const Corpus* validation, TrainingReport& report, const Warn& warn) {
+  report.cut_rows = corpus.cut_rows();
+  report.source_unknown = unknown_share(corpus.source());
+  report.target_unknown = unknown_share(corpus.target());
+  for (const auto warning : {cut_warning, unknown_warning}) {
+    if (const auto what = warning("training data", corpus)) warn(*what);
+    if (!validation) continue;
+    if (const auto what = warning("validation data", *validation)) warn(*what);
+  }
 }
 
 /// Whether this file is compiled with optimisation. No inline variable: files of one program may disagree.

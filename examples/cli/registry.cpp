@@ -37,14 +37,23 @@ const Combinations& compiled_in() {
              d2l_gru_bidirectional,
              d2l_gru_scaled_dot,
 #ifndef BAHDANAU_CLI_GRU_ALONE
+             d2l_lstm,
+             d2l_lstm_bidirectional,
+             d2l_lstm_scaled_dot,
+             rnnsearch,
+             cho,
+             luong,
+             gehring,
+             nematus,
+             sutskever,
+             gru_heads,
+#ifndef BAHDANAU_CLI_PAPERS
              gru_dot,
              gru_general,
              gru_local,
              gru_coverage,
-             gru_heads,
-             d2l_lstm,
-             d2l_lstm_bidirectional,
-             d2l_lstm_scaled_dot,
+             gru_plain,
+             gru_fixed_context,
              lstm_dot,
              lstm_general,
              lstm_local,
@@ -52,14 +61,7 @@ const Combinations& compiled_in() {
              lstm_heads,
              d2l_rnn,
              d2l_rnn_scaled_dot,
-             rnnsearch,
-             cho,
-             luong,
-             gehring,
-             nematus,
-             sutskever,
-             gru_plain,
-             gru_fixed_context,
+#endif
 #endif
          })
       joined.push_back(one());

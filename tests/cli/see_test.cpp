@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bahdanau/align/pharaoh.hpp>
+#include <bahdanau/core/base64.hpp>
 
 #include "cli/tool.hpp"
 #include "cli/trained.hpp"
@@ -164,6 +165,31 @@ TEST_CASE("explain writes a page with all that the search has seen", "[cli][expl
   CHECK(greedy["sentences"][0]["nbest"].size() == 1);
   CHECK_FALSE(greedy["sentences"][0].contains("history"));
   CHECK_FALSE(greedy["sentences"][0]["nbest"][0].contains("runners_up"));
+}
+
+TEST_CASE("explain shows each head of a model with several, and their mean", "[cli][explain][lstm]") {
+  const TemporaryDirectory files;
+  REQUIRE(train_in(files, "--quiet --epochs 5 --score 'multi_head(scaled_dot,4)'").code == 0);
+  const fs::path page = files / "page.html";
+  REQUIRE(run_tool("explain --data - --model " + shell_word(files / "m") + " --out " + shell_word(page),
+                   "I see him.\tJe le vois.\n")
+              .code == 0);
+  const nlohmann::json best = data_of(page)["sentences"][0]["nbest"][0];
+  REQUIRE(best["heads"].size() == 4);
+  const auto weight = [](const nlohmann::json& packed, std::size_t i) {  // two digits of base64 each
+    const std::string text = packed;
+    const auto digit = [&](std::size_t at) {
+      return static_cast<double>(bahdanau::detail::base64_digits.find(text.at(at)));
+    };
+    return (digit(2 * i) * 64 + digit(2 * i + 1)) / 4095;
+  };
+  const std::size_t weights = best["attention"].get<std::string>().size() / 2;
+  REQUIRE(weights == best["target"].size() * 5);  // I see him . <eos>
+  for (std::size_t i = 0; i < weights; ++i) {
+    double mean = 0;
+    for (const auto& head : best["heads"]) mean += weight(head, i) / 4;
+    CHECK(weight(best["attention"], i) == Approx(mean).margin(1e-3));
+  }
 }
 
 TEST_CASE("explain is told wrong things", "[cli][explain][error]") {

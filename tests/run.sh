@@ -11,6 +11,8 @@
 #                                        examples of one file by nvcc,
 #                                        aarch64 under qemu (Debian), 100,000 random cases, and fuzzing
 #   tests/run.sh --all|--nightly --only PART[,PART...]   some parts of it, by the names of the last table
+#   tests/run.sh --all --minutes N       begins no part after N minutes: for machines where the rest would not be seen whole.
+#                                        The last table says what was left out
 #
 # BUILD_DIR says where to build (default build/tests; other builds go beside it).
 set -euo pipefail
@@ -19,13 +21,18 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/tests}
 mode=quick
 only=
+minutes=
 case ${1-} in
   --all | --nightly)
     mode=${1#--}
     shift
-    if [[ ${1-} == --only ]]; then
-      only=${2:?--only needs the name of a part}
+    while [[ ${1-} == --only || ${1-} == --minutes ]]; do
+      declare "${1#--}=${2:?$1 needs a value}"
       shift 2
+    done
+    if [[ ! $minutes =~ ^[0-9]*$ ]]; then
+      echo "tests/run.sh: --minutes: expected a whole number, got $minutes" >&2
+      exit 2
     fi
     ;;
   --help | -h)
@@ -40,18 +47,30 @@ results=()
 failed=0
 
 wanted() { [[ -z $only || ,$only, == *,$1,* ]]; }
+
+# in_time name : whether a part may still begin; if not, the last table says so.
+in_time() {
+  [[ -z $minutes ]] || ((SECONDS < 60 * minutes)) && return
+  results+=("$(printf '%-10s %s' "$1" "LEFT OUT: $minutes minutes had passed")")
+  return 1
+}
 seconds() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+# A large file takes 5 GB to compile, and there are two at a time.
+few_files=ON
+memory=$(awk '$1 == "MemAvailable:" { print int($2 / 1000000) }' /proc/meminfo 2>/dev/null) || memory=
+if ((${memory:-0} < 10)); then few_files=OFF; fi
 
 # run_build name options... : builds in a folder of that name, runs the tests there, and notes how it went.
 run_build() {
   local name=$1 folder=$build start=$SECONDS built outcome=passed
-  wanted "$name" || return 0
+  wanted "$name" && in_time "$name" || return 0
   shift
   [[ $name == quick ]] || folder=$build-$name
   if [[ $mode != quick ]]; then echo "== $name"; fi
   # -O2 is what users compile with: at -O1 the compiler contracts less, and hides mistakes.
   if "$root/cmake/build.sh" "$root" "$folder" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_BENCHMARKS=OFF \
-    -DBAHDANAU_FEW_FILES=ON -DCMAKE_CXX_FLAGS_RELEASE='-O2 -g0 -DNDEBUG' "$@"; then
+    -DBAHDANAU_FEW_FILES=$few_files -DCMAKE_CXX_FLAGS_RELEASE='-O2 -g0 -DNDEBUG' "$@"; then
     built=$((SECONDS - start)) start=$SECONDS
     (cd "$folder" && ctest --output-on-failure --timeout "$timeout" --parallel "$(nproc)" "${ctest_arguments[@]}") || outcome=FAILED
   else
@@ -66,7 +85,7 @@ run_build() {
 # at_level name level : the core of a build that is there once more, at a lower level of instructions.
 at_level() {
   local start=$SECONDS outcome=passed
-  if [[ ! -d $build-$1/tests ]] || ! wanted "$2"; then return; fi
+  if [[ ! -d $build-$1/tests ]] || ! wanted "$2" || ! in_time "$2"; then return; fi
   echo "== $1, $2"
   (cd "$build-$1" && BAHDANAU_INSTRUCTIONS=$2 ctest --output-on-failure --timeout "$timeout" --parallel "$(nproc)" \
     --tests-regex '^(backend|autograd|cell|score|model|decode|golden|train)$') || outcome=FAILED
@@ -94,8 +113,8 @@ else
   if wanted plain; then
     for package in chromium doxygen-awesome-css; do "$root/cmake/install_dependencies.sh" $package; done  # not every system has them
   fi
-  cuda_examples='.*' package_examples=ON
-  [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation' package_examples=OFF
+  cuda_examples='.*' package_examples=ON cells=all
+  [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation' package_examples=OFF cells=papers
   systems='CPP;OMP'
   if [[ -e /usr/include/tbb/version.h || -e /usr/include/oneapi/tbb/version.h ]]; then
     systems+=';TBB'
@@ -104,6 +123,7 @@ else
   fi
   run_build plain -DBAHDANAU_THRUST_TESTS="$systems" -DBAHDANAU_ENABLE_CUDA=$cuda \
     -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" -DBAHDANAU_PACKAGE_EXAMPLES="$package_examples" \
+    -DBAHDANAU_CLI_CELLS=$cells \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
   # Those that the processor has.
   if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then at_level plain avx2; fi
@@ -129,26 +149,27 @@ else
   core address -DBAHDANAU_NATIVE="$native" -DBAHDANAU_SANITIZE=address,undefined -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
   core thread -DBAHDANAU_NATIVE=ON -DBAHDANAU_SANITIZE=thread -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
 fi
-if [[ $mode == nightly ]] && wanted property; then
+if [[ $mode == nightly ]] && wanted property && in_time property; then
   # One process per core, each with a seed of its own.
   start=$SECONDS outcome=passed
   export BAHDANAU_PROPERTY_CASES=$((100000 / $(nproc)))
   processes=()
   for ((i = 0; i < $(nproc); ++i)); do
-    "$build-native/tests/bahdanau_test_property" &  # which the part `native` builds
+    # which the part `native` builds
+    "$build-native/tests/bahdanau_test_$([[ $few_files == ON ]] && echo models || echo property)" '[property]' &
     processes+=($!)
   done
   for process in "${processes[@]}"; do wait "$process" || outcome=FAILED; done
   results+=("$(printf '%-10s %-9s 100,000 random cases in %s' property "$outcome" "$(seconds $((SECONDS - start)))")")
   [[ $outcome == passed ]] || failed=1
 fi
-if [[ $mode == nightly ]] && wanted arm; then
+if [[ $mode == nightly ]] && wanted arm && in_time arm; then
   start=$SECONDS outcome=passed
   "$root/tests/arm/run.sh" "$build-arm" || outcome=$([[ $? == 77 ]] && echo skipped || echo FAILED)
   results+=("$(printf '%-10s %-9s %s' arm "$outcome" "$(seconds $((SECONDS - start)))")")
   [[ $outcome != FAILED ]] || failed=1
 fi
-if [[ $mode == nightly ]] && wanted fuzz; then
+if [[ $mode == nightly ]] && wanted fuzz && in_time fuzz; then
   start=$SECONDS outcome=passed
   "$root/tests/fuzz/run.sh" --minutes 10 || outcome=FAILED
   results+=("$(printf '%-10s %-9s %s' fuzz "$outcome" "$(seconds $((SECONDS - start)))")")

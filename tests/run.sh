@@ -113,8 +113,8 @@ else
   if wanted plain; then
     for package in chromium doxygen-awesome-css; do "$root/cmake/install_dependencies.sh" $package; done  # not every system has them
   fi
-  cuda_examples='.*' package_examples=ON cells=all
-  [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation' package_examples=OFF cells=papers
+  cuda_examples='.*' cuda_golden=ON package_examples=ON cells=all
+  [[ $mode == nightly ]] || cuda_examples='02_own_policy|09_own_operation' cuda_golden=OFF package_examples=OFF cells=papers
   systems='CPP;OMP'
   if [[ -e /usr/include/tbb/version.h || -e /usr/include/oneapi/tbb/version.h ]]; then
     systems+=';TBB'
@@ -122,7 +122,7 @@ else
     results+=("$(printf '%-10s %s' TBB "skipped: there is no libtbb-dev")")
   fi
   run_build plain -DBAHDANAU_THRUST_TESTS="$systems" -DBAHDANAU_ENABLE_CUDA=$cuda \
-    -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" -DBAHDANAU_PACKAGE_EXAMPLES="$package_examples" \
+    -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" -DBAHDANAU_CUDA_GOLDEN=$cuda_golden -DBAHDANAU_PACKAGE_EXAMPLES="$package_examples" \
     -DBAHDANAU_CLI_CELLS=$cells \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
   # Those that the processor has.

@@ -47,6 +47,7 @@ struct Counted {
   std::size_t rank() const { return mpi->rank(); }
   std::size_t size() const { return mpi->size(); }
   std::size_t processes_on_host() const { return mpi->processes_on_host(); }
+  bool any_thread() const { return mpi->any_thread(); }
   void exchange(std::size_t partner, std::span<const std::byte> sent, std::span<std::byte> received) {
     bytes += sent.size();
     ++messages;

@@ -23,8 +23,9 @@ class FinishedElements {
   explicit FinishedElements(const Division& division)
       : middle_(division.after(0).size() / 2), writers_(division.after(0).size()) {}
 
-  /// One more piece that will be written; before `begin`.
+  /// One more piece that will be written; before `begin`. Who waits may look at the same time.
   void expect(Slice elements) {
+    const std::lock_guard lock(mutex_);
     for_parts(elements, [](std::size_t& writers) { ++writers; });
   }
   /// What no piece writes is finished.

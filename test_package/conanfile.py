@@ -12,12 +12,17 @@ class TestPackage(ConanFile):
     def requirements(self):
         self.requires(self.tested_reference_str)
 
+    @property
+    def _with_mpi(self):
+        return bool(self.dependencies["bahdanau"].options.with_mpi)
+
     def layout(self):
         cmake_layout(self)
 
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["WITH_THRUST"] = bool(self.dependencies["bahdanau"].options.with_thrust)
+        toolchain.cache_variables["WITH_MPI"] = self._with_mpi
         toolchain.generate()
 
     def build(self):
@@ -27,4 +32,5 @@ class TestPackage(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "test_package"), env="conanrun")
+            launcher = "mpirun --oversubscribe -n 2 " if self._with_mpi else ""
+            self.run(launcher + os.path.join(self.cpp.build.bindir, "test_package"), env="conanrun")

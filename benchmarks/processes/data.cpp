@@ -1,5 +1,6 @@
 // A corpus that stays in its file, of as many pairs as asked for, made by repetition: how long it takes to
-// open, until the first batch was trained on, and how much memory that needs. Under mpirun, or alone.
+// open, vocabularies among it, until the first batch was trained on, and how much memory that needs. Under
+// mpirun, or alone.
 //
 //   benchmark_data PAIRS.tsv COUNT FOLDER
 //
@@ -62,13 +63,12 @@ int main(int argc, char** argv) {
   if (mpi.rank() == 0 && !std::filesystem::exists(file)) repeat(argv[1], count, file);
   bd::barrier(mpi);
 
-  const auto words = bd::Corpus::read(argv[1], {.min_frequency = 2}).vocabularies();
   const double before = peak_megabytes();
   const auto start = Clock::now();
-  const auto corpus = bd::CorpusFile::open(file, words);
+  const auto corpus = bd::CorpusFile::open(file, {.min_frequency = 2});
   const double opened = since(start), open_memory = peak_megabytes();
   bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>> model(
-      {.embed = 64, .hidden = 64, .layers = 1}, words, 1);
+      {.embed = 64, .hidden = 64, .layers = 1}, corpus.vocabularies(), 1);
   const bd::EpochPlan plan(corpus, 64, bd::Grouping::random, bd::random::Key{1});
   bd::Training training(model, bd::Adam{},
                         {.replicas = std::max<std::size_t>(2, mpi.size()), .communicator = mpi});

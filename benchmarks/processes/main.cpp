@@ -3,7 +3,7 @@
 //   benchmark_processes SIZE BATCH REPLICAS THREADS SECONDS
 //
 // prints one line: seconds of a step (median), numbers in the model, bytes and messages that a process sends
-// in a step.
+// in a step, megabytes that it needs at most.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -12,6 +12,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include <sys/resource.h>
 
 #include <bahdanau/bahdanau.hpp>
 #include <bahdanau/distributed/mpi.hpp>
@@ -47,6 +49,7 @@ struct Counted {
   std::size_t rank() const { return mpi->rank(); }
   std::size_t size() const { return mpi->size(); }
   std::size_t processes_on_host() const { return mpi->processes_on_host(); }
+  bool any_thread() const { return mpi->any_thread(); }
   void exchange(std::size_t partner, std::span<const std::byte> sent, std::span<std::byte> received) {
     bytes += sent.size();
     ++messages;
@@ -89,6 +92,9 @@ int main(int argc, char** argv) {
     times.push_back(since(begin));
   }
   std::sort(times.begin(), times.end());
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
   if (mpi.rank() == 0)
-    std::printf("%.6f %zu %zu %zu\n", times[times.size() / 2], model.weights().size(), bytes, messages);
+    std::printf("%.6f %zu %zu %zu %.1f\n", times[times.size() / 2], model.weights().size(), bytes, messages,
+                static_cast<double>(used.ru_maxrss) / 1024);
 }

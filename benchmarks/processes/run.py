@@ -20,7 +20,7 @@ def run(options, processes, size, batch, replicas, threads):
     if processes > 1:
         command = ["bash", options.launch, options.mpiexec, str(processes)] + command
     words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return float(words[0]), int(words[1]), int(words[2]), int(words[3])
+    return float(words[0]), int(words[1]), int(words[2]), int(words[3]), float(words[4])
 
 
 def communication(weights, hosts, latency, bandwidth, scalar=4, message=1 << 18, part=1 << 16):
@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--bandwidth", type=float, default=12.5e9)
     options = parser.parse_args()
     print(f"{'size':8} {'processes':>9} {'threads':>7} {'ms a step':>10} {'speed':>6} {'spread':>6} "
-          f"{'MB sent':>8} {'messages':>8}")
+          f"{'MB sent':>8} {'messages':>8} {'MB peak':>8}")
     for size in options.sizes.split(","):
         # name, processes, replicas, threads of each
         contestants = [(1, 1, 2), (2, 2, 1), (4, 4, 1)]
@@ -52,16 +52,16 @@ def main():
         facts = {}
         for _ in range(options.rounds):
             for c in contestants:
-                seconds, weights, sent, messages = run(options, c[0], size, BATCH, c[1], c[2])
+                seconds, weights, sent, messages, peak = run(options, c[0], size, BATCH, c[1], c[2])
                 times[c].append(seconds)
-                facts[c] = weights, sent, messages
+                facts[c] = weights, sent, messages, peak
         base = times[contestants[0]]
         for c in contestants:
             ratios = sorted(a / b for a, b in zip(base, times[c]))
             spread = ratios[(3 * len(ratios)) // 4] - ratios[len(ratios) // 4]
-            weights, sent, messages = facts[c]
+            weights, sent, messages, peak = facts[c]
             print(f"{size:8} {c[0]:9} {c[2]:7} {1000 * statistics.median(times[c]):10.1f} "
-                  f"{statistics.median(ratios):6.2f} {spread:6.2f} {sent / 1e6:8.1f} {messages:8}")
+                  f"{statistics.median(ratios):6.2f} {spread:6.2f} {sent / 1e6:8.1f} {messages:8} {peak:8.0f}")
         # A host of many: a batch of 64 rows each, as long as one process with two threads needs for them.
         compute = statistics.median(base)
         for hosts in (8, 64, 512):

@@ -26,6 +26,7 @@
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/vocabularies.hpp>
+#include <bahdanau/train/corpus_file.hpp>
 #include <bahdanau/train/options.hpp>
 
 namespace bahdanau {
@@ -98,6 +99,8 @@ class TrainableModel : public AnyModel {
  public:
   /// Trains as `bd::Trainer` does; without a validation set that is null.
   virtual bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
+                                   const OptimizerChoice& optimizer, const bd::TrainerOptions& options) = 0;
+  virtual bd::TrainingReport train(const bd::CorpusFile& corpus, const bd::CorpusFile* validation,
                                    const OptimizerChoice& optimizer, const bd::TrainerOptions& options) = 0;
   /// Writes the model file.
   virtual void save(const std::filesystem::path& path) const = 0;

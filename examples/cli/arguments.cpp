@@ -443,6 +443,10 @@ void add_train(CLI::App& app) {
   c->add_option("--max-pairs", o.corpus.max_pairs, "Use the first N pairs [all]")
       ->check(positive)
       ->group("Text");
+  c->add_flag("--stream", o.stream,
+              "Leave the pairs in their file and read those of a batch when it comes: for more than memory "
+              "holds")
+      ->group("Text");
   c->add_option("--max-length", o.corpus.max_length,
                 "Longest row in tokens with its <eos>; longer ones are cut [nothing is cut]")
       ->check(length)
@@ -451,6 +455,7 @@ void add_train(CLI::App& app) {
       ->group("Text");
   const auto text = std::make_shared<TextChoices>();
   add_text(c, *text, o.subwords, o.corpus.sampling);
+  c->get_option("--subword-sampling")->excludes("--stream");
   c->add_flag("--reverse-source,!--no-reverse-source", o.corpus.reverse_source,
               "Read sources from their ends, <eos> first, as --architecture sutskever does by itself")
       ->group("Text");

@@ -32,6 +32,7 @@ struct TrainOptions {
   bd::Config config{.dropout = 0.1F};
   FirstWeights first = nullptr;
   bd::CorpusOptions corpus;
+  bool stream = false;  // pairs stay in their files
   Subwords subwords;
   OptimizerChoice optimizer;
   bd::TrainerOptions trainer;

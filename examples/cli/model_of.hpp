@@ -142,8 +142,11 @@ class ModelOf final : public Described<Model, TrainableModel> {
 
   bd::TrainingReport train(const bd::Corpus& corpus, const bd::Corpus* validation,
                            const OptimizerChoice& optimizer, const bd::TrainerOptions& options) override {
-    bd::Trainer trainer(this->model_, AnyOptimizer(optimizer), options);
-    return validation ? trainer.fit(corpus, *validation) : trainer.fit(corpus);
+    return train_on(corpus, validation, optimizer, options);
+  }
+  bd::TrainingReport train(const bd::CorpusFile& corpus, const bd::CorpusFile* validation,
+                           const OptimizerChoice& optimizer, const bd::TrainerOptions& options) override {
+    return train_on(corpus, validation, optimizer, options);
   }
 
   void save(const std::filesystem::path& path) const override { this->model_.save(path); }
@@ -155,6 +158,14 @@ class ModelOf final : public Described<Model, TrainableModel> {
   }
   std::size_t load_target_embeddings(const std::filesystem::path& path) override {
     return bd::load_target_embeddings(this->model_, path);
+  }
+
+ private:
+  template <class Pairs>
+  bd::TrainingReport train_on(const Pairs& corpus, const Pairs* validation, const OptimizerChoice& optimizer,
+                              const bd::TrainerOptions& options) {
+    bd::Trainer trainer(this->model_, AnyOptimizer(optimizer), options);
+    return validation ? trainer.fit(corpus, *validation) : trainer.fit(corpus);
   }
 };
 

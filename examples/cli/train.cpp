@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include <bahdanau/plot/curve.hpp>
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/train/batches.hpp>
+#include <bahdanau/train/corpus_file.hpp>
 
 #include "any_model.hpp"
 #include "commands.hpp"
@@ -55,11 +57,21 @@ std::string counted(std::size_t count, const std::string& what) {
   return bd::detail::text(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// The pairs that a model learns from, and those that it is measured on, if there are any.
+/// The pairs that a model learns from, and those that it is measured on, if there are any; in memory, or in
+/// their files.
+template <class Pairs>
 struct Data {
-  bd::Corpus training;
-  std::optional<bd::Corpus> validation;
+  Pairs training;
+  std::optional<Pairs> validation;
 };
+
+template <class Pairs, class... Arguments>
+Pairs read_pairs(const Arguments&... arguments) {
+  if constexpr (std::is_same_v<Pairs, bd::CorpusFile>)
+    return bd::CorpusFile::open(arguments...);
+  else
+    return bd::Corpus::read(arguments...);
+}
 
 /// The number, if the whole text is one, and no file has that name.
 std::optional<double> share_in(const std::string& text) {
@@ -71,7 +83,8 @@ std::optional<double> share_in(const std::string& text) {
   return share;
 }
 
-void describe(const Talk& say, const fs::path& path, const bd::Corpus& corpus) {
+template <class Pairs>
+void describe(const Talk& say, const fs::path& path, const Pairs& corpus) {
   std::string line = path.string() + ": " + counted(corpus.size(), "pair");  // training says what was cut
   if (corpus.skipped_lines() > 0) line += ", " + counted(corpus.skipped_lines(), "line") + " skipped";
   say(line);
@@ -89,6 +102,9 @@ bd::CorpusOptions with_subwords(const TrainOptions& options, const Talk& say) {
     return wanted(side) && file.empty();
   };
   const Subwords& subwords = options.subwords;
+  if (options.stream && (learns(corpus.source, subwords.source) || learns(corpus.target, subwords.target)))
+    bd::fail("--stream", "subwords from a file", "subwords that are learnt from all of the data",
+             "SentencePiece's spm_train learns them from a part of it");
   if (learns(corpus.source, subwords.source) || learns(corpus.target, subwords.target)) {
     bd::PairReader reader(options.data, corpus.bad_lines);
     for (bd::SentencePair pair;
@@ -116,33 +132,36 @@ bd::ModelDescription description_of(const fs::path& model) {
   return bd::ModelDescription::read(bd::SafetensorsFile::open(model));
 }
 
-Data read_data(const TrainOptions& options, const Talk& say) {
+template <class Pairs>
+Data<Pairs> read_data(const TrainOptions& options, const Talk& say) {
   const std::optional<double> share = share_in(options.validation);
   const auto read = [&] {
-    if (options.from.empty()) return bd::Corpus::read(options.data, with_subwords(options, say));
+    if (options.from.empty()) return read_pairs<Pairs>(options.data, with_subwords(options, say));
     const bd::Vocabularies known = description_of(options.from).vocabularies;
     const auto subwords = [](const bd::TextSide& side) { return side.tokens == bd::Tokens::subwords; };
     if (options.extend && subwords(known.text.source_side()) && subwords(known.text.target_side()))
       bd::fail("--extend-vocabulary", "a model of --from with tokens other than subwords on a side",
                "subwords on both", "their pieces spell all text, and none are added");
-    return bd::Corpus::read(options.data, known,
-                            {.max_pairs = options.corpus.max_pairs,
-                             .min_frequency = options.corpus.min_frequency,
-                             .bad_lines = options.corpus.bad_lines,
-                             .extend = options.extend,
-                             .sampling = options.corpus.sampling});
+    return read_pairs<Pairs>(options.data, known,
+                             bd::CorpusOptions{.max_pairs = options.corpus.max_pairs,
+                                               .min_frequency = options.corpus.min_frequency,
+                                               .bad_lines = options.corpus.bad_lines,
+                                               .extend = options.extend,
+                                               .sampling = options.corpus.sampling});
   };
-  Data data{read(), std::nullopt};
+  Data<Pairs> data{read(), std::nullopt};
   describe(say, options.data, data.training);
-  if (share) {
-    const auto count =
-        static_cast<std::size_t>(std::lround(*share * static_cast<double>(data.training.size())));
-    auto [training, validation] = data.training.split(std::max<std::size_t>(count, 1), options.seed);
-    data = {std::move(training), std::move(validation)};
-    say("validation: " + counted(data.validation->size(), "pair") + " of them, chosen at random");
-  } else if (!options.validation.empty()) {
-    data.validation = bd::Corpus::read(options.validation, data.training.vocabularies(),
-                                       {.bad_lines = options.corpus.bad_lines});
+  if constexpr (std::is_same_v<Pairs, bd::Corpus>)
+    if (share) {
+      const auto count =
+          static_cast<std::size_t>(std::lround(*share * static_cast<double>(data.training.size())));
+      auto [training, validation] = data.training.split(std::max<std::size_t>(count, 1), options.seed);
+      data = {std::move(training), std::move(validation)};
+      say("validation: " + counted(data.validation->size(), "pair") + " of them, chosen at random");
+    }
+  if (!options.validation.empty() && !share) {
+    data.validation = read_pairs<Pairs>(options.validation, data.training.vocabularies(),
+                                        bd::CorpusOptions{.bad_lines = options.corpus.bad_lines});
     describe(say, options.validation, *data.validation);
   }
   const auto& [source, target, text] = data.training.vocabularies();
@@ -339,7 +358,8 @@ int agreed_signal(const bd::AnyCommunicator& all, int mine) {
 }
 
 /// What all processes do; the first alone prints and writes.
-void train_together(const TrainOptions& asked, const bd::AnyCommunicator& all) {
+template <class Pairs>
+void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   bd::detail::require_processes(all, asked.trainer.replicas);  // before anything is read
   const TrainOptions options = asked.from.empty() ? asked : with_model(asked);
   const Talk say(options.quiet || !all.first());
@@ -351,8 +371,8 @@ void train_together(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   });
   bd::TrainerOptions trainer = trainer_options(options, checkpoint);
   trainer.communicator = all;
-  const Data data = read_data(options, say);
-  const bd::Corpus* validation = data.validation ? &*data.validation : nullptr;
+  const Data<Pairs> data = read_data<Pairs>(options, say);
+  const Pairs* validation = data.validation ? &*data.validation : nullptr;
   const auto model = new_model(options, data.training.vocabularies());
   describe(say, *model);
   fill(*model, options, say);
@@ -428,6 +448,14 @@ void train_together(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   page.reset();
   say("wrote " + (options.plot / "report.html").string());
   draw(options.plot, report, *model, samples, say);
+}
+
+void train_together(const TrainOptions& options, const bd::AnyCommunicator& all) {
+  if (!options.stream) return train_on<bd::Corpus>(options, all);
+  if (share_in(options.validation))
+    bd::fail("--stream", "a file for --validation", "a share of the data",
+             "pairs that stay in their file are not divided");
+  train_on<bd::CorpusFile>(options, all);
 }
 
 }  // namespace

@@ -650,3 +650,28 @@ TEST_CASE("training is told wrong things", "[cli][train][usage]") {
                            "0.005", "[nothing is cut]"})
     CHECK_THAT(help.out, ContainsSubstring(text));
 }
+
+TEST_CASE("pairs that stay in their file train to the same model", "[cli][train][stream]") {
+  const TemporaryDirectory files;
+  put(files / "dev", "I run.\tJe cours.\nHe sees it.\tIl le voit.\n");
+  const std::string settings =
+      "--quiet --epochs 3 --replicas 2 --max-pairs 11 --validation " + shell_word(files / "dev");
+  REQUIRE(train_in(files, settings).code == 0);
+  const std::string in_memory = contents(files / "m");
+  const Run run = train_in(files, settings + " --stream");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK((contents(files / "m") == in_memory));
+  CHECK(run_tool("train --quiet --epochs 1 --stream --extend-vocabulary --data " + shell_word(files / "dev") +
+                 " --model " + shell_word(files / "n") + " --from " + shell_word(files / "m"))
+            .code == 0);
+}
+
+TEST_CASE("what pairs that stay in their file cannot do is refused", "[cli][train][stream][error]") {
+  const TemporaryDirectory files;
+  const Run share = train_in(files, "--stream --validation 0.2");
+  CHECK(share.code == 1);
+  CHECK_THAT(share.err,
+             ContainsSubstring("--stream: expected a file for --validation, got a share of the data"));
+  CHECK(train_in(files, "--stream --tokens subwords --subword-sampling 4").code == 2);
+}

@@ -176,9 +176,9 @@ TEST_CASE("the tool trains in several processes to the same file, and says every
   const TemporaryDirectory folder;
   const auto command = [&](const std::string& name, const std::string& more) {
     return std::string(BAHDANAU_CLI) + " train --data " + BAHDANAU_EXAMPLE_DATA +
-           " --max-pairs 200 --epochs 2 " +
-           "--embed 16 --hidden 16 --layers 1 --validation 0.1 --replicas 4 --model " +
-           (folder / name).string() + " " + more;
+           " --max-pairs 200 --epochs 2 " + "--embed 16 --hidden 16 --layers 1 --replicas 4 --model " +
+           (folder / name).string() + " " +
+           (more.find("--validation") == more.npos ? "--validation 0.1 " : "") + more;
   };
   REQUIRE(std::system((command("one", "2>/dev/null")).c_str()) == 0);
   const std::string one = contents(folder / "one");
@@ -193,6 +193,15 @@ TEST_CASE("the tool trains in several processes to the same file, and says every
     CHECK(std::filesystem::exists(folder / "several.epoch-2"));
     CHECK(!std::filesystem::exists(folder / "several.checkpoint"));
   }
+  // Each process reads what it needs from the file.
+  const std::string dev = (folder / "dev").string();
+  REQUIRE(std::system(("tail -n 30 " BAHDANAU_EXAMPLE_DATA " >" + dev).c_str()) == 0);
+  const auto stream = [&](const std::string& name, const std::string& more) {
+    return command(name, "--validation " + dev + " " + more);
+  };
+  REQUIRE(std::system(stream("memory", "2>/dev/null").c_str()) == 0);
+  CHECK(launched(2, stream("stream", "--stream")).code == 0);
+  CHECK((contents(folder / "stream") == contents(folder / "memory")));
   const Run missing = launched(2, command("none", "--fix nothing_of_it"));
   CHECK(missing.code == 1);
   CHECK(count_of(missing.err, "bahdanau: fixed: expected the name of a parameter") == 1);

@@ -40,6 +40,15 @@ if [[ $WITH_THRUST == ON ]]; then
   grep -qF "bahdanau $version on Thrust: all well" log.txt || { echo 'expected it to end well there' && exit 1; }
 fi
 
+if [[ $WITH_MPI == ON ]]; then
+  echo 'With the option for MPI, test_package trains in two processes:'
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1  # in a container
+  "$conan" create . -pr:a conan/system.profile -s build_type=Debug -o '&:with_mpi=True' --no-remote 2>&1 | tee log.txt
+  grep -qF "bahdanau $version on Xtensor, trained by several processes: all well" log.txt ||
+    { echo 'expected it to end well there' && exit 1; }
+  grep -qE '^    openmpi/[0-9.]+#platform' log.txt || { echo 'expected a requirement of openmpi' && exit 1; }
+fi
+
 echo 'An older standard is refused in one sentence:'
 if "$conan" create . -pr:a conan/system.profile -s compiler.cppstd=17 --no-remote -tf= >log.txt 2>&1; then
   echo 'expected an error'

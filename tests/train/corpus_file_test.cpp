@@ -44,6 +44,39 @@ TEST_CASE("a file's rows are those of a corpus in memory", "[train][corpus_file]
   }
 }
 
+TEST_CASE("a file builds the vocabularies of a corpus in memory, from as many pairs",
+          "[train][corpus_file]") {
+  const TemporaryDirectory folder;
+  put(folder / "pairs",
+      "The cat ran .\tle chat\n\"The dog ran .\tle chien\nRed is the cat .\tle chat\n" + lines(60).substr(3));
+  const bd::TextSide cased{.truecase = true};
+  for (const std::size_t most : {0U, 1U, 3U, 16U, 40U}) {
+    for (const bd::CorpusOptions& options :
+         {bd::CorpusOptions{.max_pairs = most, .min_frequency = 1, .max_length = 3},
+          bd::CorpusOptions{.max_pairs = most, .min_frequency = 2, .source = cased},
+          bd::CorpusOptions{.max_pairs = most, .tokens = bd::Tokens::characters}}) {
+      const auto corpus = bd::Corpus::read(folder / "pairs", options);
+      const auto file = bd::CorpusFile::open(folder / "pairs", options);
+      CHECK(file.vocabularies() == corpus.vocabularies());
+      REQUIRE(file.size() == corpus.size());
+      for (std::size_t i = 0; i < file.size(); ++i)
+        CHECK(file.source_row(file.pair(i)) == corpus.source()[i]);
+      const bd::CorpusOptions more{.min_frequency = 1, .extend = true};
+      CHECK(bd::CorpusFile::open(folder / "pairs", corpus.vocabularies(), more).vocabularies() ==
+            bd::Corpus::read(folder / "pairs", corpus.vocabularies(), more).vocabularies());
+    }
+  }
+}
+
+TEST_CASE("a file refuses what only a corpus in memory can do", "[train][corpus_file][error]") {
+  const TemporaryDirectory folder;
+  put(folder / "pairs", lines(20));
+  CHECK_THAT(message_of([&] { bd::CorpusFile::open(folder / "pairs", {.sampling = {.best = 4}}); }),
+             Catch::Matchers::ContainsSubstring("expected subwords that are not sampled"));
+  CHECK_THAT(message_of([&] { bd::CorpusFile::open(folder / "pairs", {.extend = true}); }),
+             Catch::Matchers::ContainsSubstring("expected vocabularies to extend, got none"));
+}
+
 TEST_CASE("lines that are left out are left out of a file, too", "[train][corpus_file]") {
   const TemporaryDirectory folder;
   std::string text;

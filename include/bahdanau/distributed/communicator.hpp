@@ -23,14 +23,15 @@ namespace bahdanau {
 /// 2. `exchange(partner, sent, received)` sends bytes to another process and receives others from it, at the
 ///    same time, and returns when both are done. Either may be empty: then that direction has no message.
 ///    Messages between two processes arrive in the order in which they were sent, and their sizes match.
-///    It throws where the partner cannot be reached. One thread calls it at a time.
+///    It throws where the partner cannot be reached. One thread calls it at a time, not always the same one.
 /// 3. `fail_together(why)` is called in a process that cannot go on, while an exception is under way. If all
 ///    processes call it, within seconds, it returns in all of them: they have failed in the same way, and
 ///    each throws its own. Otherwise the others wait for messages that will never come: it ends them all,
 ///    with one line that names this rank and `why`.
 /// 4. It may have `processes_on_host()`, among which the cores of this machine are divided, and
 ///    `exchange_on_device(partner, sent, received)`, which does the same as 2. with memory of the backend's
-///    device. Without the latter, numbers of a device travel by way of the host.
+///    device. Without the latter, numbers of a device travel by way of the host. With an `any_thread()` that
+///    is false, `exchange` is only called by the thread that trains: nothing is sent while it computes.
 ///
 /// Nothing else is asked for: sums, broadcasts and barriers are made of exchanges
 /// (distributed/collectives.hpp), so that no transport has a say in the order in which numbers are added.
@@ -72,6 +73,7 @@ class AnyCommunicator {
             }),
         fail_([](void* c, std::string_view why) { static_cast<C*>(c)->fail_together(why); }) {
     if constexpr (requires { std::size_t(of.processes_on_host()); }) on_host_ = of.processes_on_host();
+    if constexpr (requires { bool(of.any_thread()); }) any_thread_ = of.any_thread();
     if constexpr (requires(std::span<const std::byte> out, std::span<std::byte> in) {
                     of.exchange_on_device(rank_, out, in);
                   })
@@ -88,6 +90,7 @@ class AnyCommunicator {
   /// Whether this is the one process that prints and writes files.
   bool first() const { return rank_ == 0; }
   std::size_t processes_on_host() const { return on_host_; }
+  bool any_thread() const { return any_thread_; }
 
   void exchange(std::size_t partner, std::span<const std::byte> sent, std::span<std::byte> received) const {
     exchange_(object_, partner, sent, received);
@@ -106,6 +109,7 @@ class AnyCommunicator {
 
   void* object_ = nullptr;
   std::size_t rank_ = 0, size_ = 1, on_host_ = 1;
+  bool any_thread_ = true;
   Exchange exchange_ = [](void*, std::size_t partner, std::span<const std::byte> sent,
                           std::span<std::byte> received) {
     SingleProcess::exchange(partner, sent, received);

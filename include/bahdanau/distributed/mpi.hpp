@@ -73,6 +73,9 @@ class Mpi {
   /// Processes of this machine, and the number of this one among them.
   std::size_t processes_on_host() const { return on_host_; }
   std::size_t rank_on_host() const { return rank_on_host_; }
+  /// Whether MPI lets other threads than the one that has started it call, as it does unless a program has
+  /// started it otherwise.
+  bool any_thread() const { return any_thread_; }
 
   void exchange(std::size_t partner, std::span<const std::byte> sent, std::span<std::byte> received) {
     constexpr std::size_t most = std::size_t{1} << 30;  // MPI counts with int
@@ -115,7 +118,9 @@ class Mpi {
     require("MPI_Comm_dup", MPI_Comm_dup(processes, &failures_));
     MPI_Comm_set_errhandler(messages_, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(failures_, MPI_ERRORS_RETURN);
-    int rank = 0, size = 1, on_host = 1, rank_on_host = 0;
+    int rank = 0, size = 1, on_host = 1, rank_on_host = 0, threads = MPI_THREAD_SINGLE;
+    require("MPI_Query_thread", MPI_Query_thread(&threads));
+    any_thread_ = threads >= MPI_THREAD_SERIALIZED;
     require("MPI_Comm_rank", MPI_Comm_rank(messages_, &rank));
     require("MPI_Comm_size", MPI_Comm_size(messages_, &size));
     MPI_Comm host = MPI_COMM_NULL;
@@ -170,11 +175,14 @@ class Mpi {
   }
 
   /// Looks again and again at first, as messages come soon; sleeps when they do not, so that a process that
-  /// waits for another's checkpoint leaves the core to those that compute.
+  /// waits for another's checkpoint leaves the core to those that compute. A thread beside the main one has
+  /// those beside it from the beginning.
   void wait(MPI_Request (&requests)[2], int other) const {
     constexpr double soon = 0.02,
                      overtaken = 1;  // seconds; a message may be behind the last one, but not for long
     const auto start = Clock::now();
+    int is_main = 1;
+    require("MPI_Is_thread_main", MPI_Is_thread_main(&is_main));
     double gone = 0;  // when it was seen that the other one has left
     const auto give_up = [&](const std::string& expected, const std::string& got) {
       for (MPI_Request& request : requests) {  // nothing may arrive in memory that is no longer there
@@ -189,7 +197,7 @@ class Mpi {
       require("MPI_Testall", MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
       if (done != 0) return;
       const double waited = since(start);
-      if (waited < soon)
+      if (waited < soon && is_main != 0)
         std::this_thread::yield();
       else
         std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -208,7 +216,7 @@ class Mpi {
   MPI_Comm messages_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
   std::size_t rank_ = 0, size_ = 1, on_host_ = 1, rank_on_host_ = 0;
   int exceptions_ = std::uncaught_exceptions();
-  bool ends_mpi_ = false;
+  bool ends_mpi_ = false, any_thread_ = true;
 };
 
 static_assert(Communicator<Mpi>);

@@ -57,6 +57,7 @@ class Nccl {
   std::size_t rank() const { return mpi_->rank(); }
   std::size_t size() const { return mpi_->size(); }
   std::size_t processes_on_host() const { return mpi_->processes_on_host(); }
+  bool any_thread() const { return mpi_->any_thread(); }
   void exchange(std::size_t partner, std::span<const std::byte> sent, std::span<std::byte> received) {
     mpi_->exchange(partner, sent, received);
   }

@@ -14,6 +14,7 @@
 
 #include <bahdanau/core/random.hpp>
 #include <bahdanau/text/pairs.hpp>
+#include <bahdanau/text/token_statistics.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 
 namespace bahdanau {
@@ -50,13 +51,7 @@ class Corpus {
   /// say. Throws for options that say otherwise than the vocabularies how text is read.
   static Corpus read(const std::filesystem::path& path, const Vocabularies& vocabularies,
                      CorpusOptions options = {}) {
-    require_text_of(vocabularies.text, options);
-    options.tokens = vocabularies.text.tokens;
-    options.lowercase = vocabularies.text.lowercase;
-    options.max_length = vocabularies.text.max_length;
-    options.reverse_source = vocabularies.text.reverse_source;
-    options.source = vocabularies.text.source;
-    options.target = vocabularies.text.target;
+    take_text(vocabularies.text, options);
     return read_with(path, options, vocabularies);
   }
 
@@ -131,41 +126,22 @@ class Corpus {
  private:
   /// One language while it is read: sentences as numbers of a counter, so that no word is kept twice.
   struct Side {
-    TextSide text;
-    TokenCounter counter;
-    std::vector<std::vector<std::uint32_t>> sentences;
-    std::vector<std::size_t> first_words{};  // of each sentence, where case depends on it
-    bool samples;                            // whether sentences are split anew later
-    std::vector<std::string> kept{};         // the sentences for that
+    detail::TokenStatistics statistics;
+    std::vector<detail::TokenStatistics::Sentence> sentences{};
+    bool samples;                     // whether sentences are split anew later
+    std::vector<std::string> kept{};  // the sentences for that
 
     Side(TextSide settings, const SubwordSampling& sampling)
-        : text(std::move(settings)), samples(sampling.active() && text.tokens == Tokens::subwords) {}
+        : statistics(std::move(settings)),
+          samples(sampling.active() && statistics.text().tokens == Tokens::subwords) {}
 
     void add(const std::string& sentence) {
-      if (samples) kept.push_back(detail::folded(sentence, !text.cased()));
-      const std::vector<std::string> tokens = tokenize(sentence, text);
-      const std::size_t first = text.truecase ? detail::first_word(tokens) : tokens.size();
-      auto& numbers = sentences.emplace_back();
-      for (std::size_t i = 0; i < tokens.size(); ++i)
-        numbers.push_back(counter.number(tokens[i], i == first ? 0 : 1));
-      if (text.truecase) first_words.push_back(first);
-    }
-
-    /// The tokens seen at least so often. A first word counts for the spelling that is more frequent inside
-    /// of sentences; for lower case, if neither is there.
-    Vocabulary vocabulary(std::size_t min_frequency) const {
-      if (text.tokens == Tokens::subwords) return Vocabulary::of_pieces(text.subwords->pieces());
-      if (!text.truecase) return Vocabulary::of_counts(counter, min_frequency);
-      TokenCounter all = counter;
-      for (std::size_t s = 0; s < sentences.size(); ++s) {
-        if (first_words[s] >= sentences[s].size()) continue;
-        const std::string &word = counter.token(sentences[s][first_words[s]]),
-                          lower = detail::uncapitalized(word);
-        all.number(counter.count_of(word) > counter.count_of(lower) ? word : lower);
-      }
-      return Vocabulary::of_counts(all, min_frequency);
+      if (samples) kept.push_back(detail::folded(sentence, !statistics.text().cased()));
+      sentences.push_back(statistics.add(sentence));
     }
   };
+
+  friend class CorpusFile;  // takes the same options
 
   /// Throws for what was asked for and is otherwise in the vocabularies; defaults ask for nothing.
   static void require_text_of(const TextOptions& theirs, const CorpusOptions& options) {
@@ -189,6 +165,17 @@ class Corpus {
     require(options.max_length == 0 || options.max_length == theirs.max_length, "max_length",
             detail::text(theirs.max_length), detail::text(options.max_length));
     require(!options.reverse_source || theirs.reverse_source, "reverse_source", "false", "true");
+  }
+
+  /// Text is read as the vocabularies say. Throws as above.
+  static void take_text(const TextOptions& theirs, CorpusOptions& options) {
+    require_text_of(theirs, options);
+    options.tokens = theirs.tokens;
+    options.lowercase = theirs.lowercase;
+    options.max_length = theirs.max_length;
+    options.reverse_source = theirs.reverse_source;
+    options.source = theirs.source;
+    options.target = theirs.target;
   }
 
   explicit Corpus(Vocabularies vocabularies) : vocabularies_(std::move(vocabularies)) {}
@@ -217,25 +204,22 @@ class Corpus {
     if (options.sampling.best == 0) fail("SubwordSampling.best", "at least 1", "0");
     if (source.sentences.empty()) fail(where, "at least one sentence pair", "none");
     const auto tokens_of = [&](const Side& side, const Vocabulary* known) {
-      if (known == nullptr) return side.vocabulary(options.min_frequency);
-      return options.extend ? known->extended(side.vocabulary(options.min_frequency)) : *known;
+      if (known == nullptr) return side.statistics.vocabulary(options.min_frequency);
+      return options.extend ? known->extended(side.statistics.vocabulary(options.min_frequency)) : *known;
     };
     Corpus corpus(Vocabularies{tokens_of(source, given ? &given->source : nullptr),
                                tokens_of(target, given ? &given->target : nullptr), options.text()});
     const auto number = [&](const Side& side, const Vocabulary& vocabulary, Rows& rows) {
       std::vector<Token> id_of;  // of each number of the counter
-      for (std::size_t i = 0; i < side.counter.size(); ++i)
-        id_of.push_back(vocabulary.id(side.counter.token(i)));
+      const TokenCounter& counter = side.statistics.counter();
+      for (std::size_t i = 0; i < counter.size(); ++i) id_of.push_back(vocabulary.id(counter.token(i)));
       rows.reserve(side.sentences.size());
-      for (std::size_t s = 0; s < side.sentences.size(); ++s) {
-        const auto& sentence = side.sentences[s];
+      for (const auto& [numbers, first] : side.sentences) {
         std::vector<Token> row;
-        row.reserve(sentence.size() + 1);
-        for (const std::uint32_t i : sentence) row.push_back(id_of[i]);
-        if (side.text.truecase && side.first_words[s] < sentence.size()) {
-          const std::size_t first = side.first_words[s];
-          row[first] = vocabulary.id(detail::truecased(side.counter.token(sentence[first]), vocabulary));
-        }
+        row.reserve(numbers.size() + 1);
+        for (const std::uint32_t i : numbers) row.push_back(id_of[i]);
+        if (first < numbers.size())
+          row[first] = vocabulary.id(detail::truecased(counter.token(numbers[first]), vocabulary));
         row.push_back(reserved::eos);
         if (options.max_length == 0 && row.size() > TextOptions::longest)
           fail(where, "rows of at most " + detail::text(TextOptions::longest) + " tokens",

@@ -18,6 +18,7 @@
 #include <bahdanau/train/environment.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/output_loss.hpp>
+#include <bahdanau/train/overlap.hpp>
 #include <bahdanau/train/replicas.hpp>
 #include <bahdanau/train/shard_gradients.hpp>
 #include <bahdanau/train/step_options.hpp>
@@ -56,6 +57,8 @@ class BatchGradient {
   }
   /// The gradient of the last loss, summed over this process's replicas.
   void backward() { finish_replica(replicas().own() - 1); }
+  /// The same, for a thread that sends it meanwhile.
+  void backward(FinishedElements& finished) { finish_replica(replicas().own() - 1, &finished); }
 
   const StepOptions& options() const { return options_; }
   const AnyCommunicator& all() const { return options_.communicator; }
@@ -177,7 +180,7 @@ class BatchGradient {
   }
 
   /// The gradients of the replica whose loss was computed last, the i-th of this process.
-  void finish_replica(std::size_t i) {
+  void finish_replica(std::size_t i, FinishedElements* finished = nullptr) {
     begin(Phase::adjoint);
     workers_.run(recorded_, [&](std::size_t s) { shards_[s]->tape.play_adjoints(); });
     // Nobody needs the workspace any more.
@@ -189,8 +192,12 @@ class BatchGradient {
     clear_gradients(first, gradients_.size());
     shard_gradients_.clear();
     for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape);
+    // Where a process has several replicas, nothing is finished before it has added them.
+    if (finished != nullptr && replicas().own() == 1)
+      return shard_gradients_.sum(workers_, *finished, numbers(std::as_const(gradients_)));
     shard_gradients_.sum(workers_);
     if (options_.replicas > 1) tree_.add(i, replicas().own(), gradients_, workers_);
+    if (finished != nullptr) finished->begin();
   }
 
   /// The loss of some rows.

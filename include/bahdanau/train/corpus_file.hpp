@@ -18,6 +18,7 @@
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>
+#include <bahdanau/text/token_statistics.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/trainable.hpp>
@@ -31,13 +32,22 @@ class CorpusFile {
   /// Pairs between two places that it remembers.
   static constexpr std::size_t block = 16;
 
-  /// Reads the file once, to find its pairs. Throws as `Corpus::read` does for what is no pair.
-  static CorpusFile open(const std::filesystem::path& path, Vocabularies vocabularies,
+  /// Reads the file twice, to build the vocabularies that `Corpus::read(path, options)` builds, of which only
+  /// distinct tokens are kept meanwhile, and to find its pairs. Throws as that does, and where subwords would
+  /// be sampled.
+  static CorpusFile open(const std::filesystem::path& path, const CorpusOptions& options = {}) {
+    return open_with(path, options, nullptr);
+  }
+  /// Reads the file once, to find its pairs; twice, to extend the vocabularies. Throws as
+  /// `Corpus::read(path, vocabularies, options)` does, and where subwords would be sampled.
+  static CorpusFile open(const std::filesystem::path& path, const Vocabularies& vocabularies,
+                         CorpusOptions options) {
+    Corpus::take_text(vocabularies.text, options);
+    return open_with(path, options, &vocabularies);
+  }
+  static CorpusFile open(const std::filesystem::path& path, const Vocabularies& vocabularies,
                          BadLines bad_lines = BadLines::fail) {
-    CorpusFile corpus(path, std::move(vocabularies), bad_lines);
-    corpus.find_pairs();
-    if (corpus.size() == 0) fail(path.string(), "at least one sentence pair", "none");
-    return corpus;
+    return open(path, vocabularies, CorpusOptions{.bad_lines = bad_lines});
   }
 
   std::size_t size() const { return lengths_.size(); }
@@ -47,8 +57,8 @@ class CorpusFile {
   /// One pair, from the file. Many threads may ask at once.
   SentencePair pair(std::size_t i) const {
     if (i >= size()) fail(path_.string(), "a pair below " + detail::text(size()), detail::text(i));
-    const std::size_t begin = places_[i / block];
-    const std::size_t end = i / block + 1 < places_.size() ? places_[i / block + 1] : bytes_;
+    const std::uint64_t begin = places_[i / block];
+    const std::uint64_t end = i / block + 1 < places_.size() ? places_[i / block + 1] : end_;
     std::string text(end - begin, '\0');
     detail::read_at(path_, *file_, begin, std::as_writable_bytes(std::span(text.data(), text.size())));
     std::istringstream stream(std::move(text));
@@ -82,6 +92,38 @@ class CorpusFile {
   friend std::uint64_t fingerprint(const CorpusFile& corpus) { return corpus.fingerprint_.state; }
 
  private:
+  static CorpusFile open_with(const std::filesystem::path& path, const CorpusOptions& options,
+                              const Vocabularies* known) {
+    if (options.sampling.active())
+      fail("CorpusFile", "subwords that are not sampled", "CorpusOptions.sampling",
+           "a Corpus keeps the text for that");
+    if (options.extend && known == nullptr)
+      fail("CorpusOptions.extend", "vocabularies to extend", "none", "CorpusFile::open takes them");
+    CorpusFile corpus(path,
+                      known != nullptr && !options.extend ? *known : vocabularies_of(path, options, known),
+                      options.bad_lines);
+    corpus.find_pairs(options.max_pairs);
+    if (corpus.size() == 0) fail(path.string(), "at least one sentence pair", "none");
+    return corpus;
+  }
+
+  static Vocabularies vocabularies_of(const std::filesystem::path& path, const CorpusOptions& options,
+                                      const Vocabularies* known) {
+    options.text().check(path.string());
+    detail::TokenStatistics source(options.text().source_side()), target(options.text().target_side());
+    PairReader reader(path, options.bad_lines);
+    SentencePair pair;
+    for (std::size_t i = 0; (options.max_pairs == 0 || i < options.max_pairs) && reader.next(pair); ++i) {
+      source.add(pair.source);
+      target.add(pair.target);
+    }
+    Vocabulary sources = source.vocabulary(options.min_frequency),
+               targets = target.vocabulary(options.min_frequency);
+    if (known != nullptr)
+      return {known->source.extended(sources), known->target.extended(targets), options.text()};
+    return {std::move(sources), std::move(targets), options.text()};
+  }
+
   CorpusFile(const std::filesystem::path& path, Vocabularies vocabularies, BadLines bad_lines)
       : path_(path), vocabularies_(std::move(vocabularies)), bad_lines_(bad_lines) {
     auto [file, bytes] = detail::open_regular_file(path);
@@ -90,7 +132,7 @@ class CorpusFile {
     vocabularies_.text.check(path.string());
   }
 
-  void find_pairs() {
+  void find_pairs(std::size_t most) {
     std::ifstream stream(path_, std::ios::binary);
     if (!stream) fail(path_.string(), "a file that can be opened", "none");
     PairReader reader(stream, path_.string(), bad_lines_);
@@ -100,13 +142,14 @@ class CorpusFile {
         key = {fingerprint(std::as_bytes(std::span(token.data(), token.size())), key)};
     SentencePair pair;
     std::uint64_t next = 0;  // where the line after the last pair begins, if a block does so with it
-    while (reader.next(pair)) {
+    while ((most == 0 || lengths_.size() < most) && reader.next(pair)) {
       if (lengths_.size() % block == 0) places_.push_back(next);
       lengths_.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(255, pair.target.size() / 4)));
       for (const std::string* text : {&pair.source, &pair.target})
         key = {fingerprint(std::as_bytes(std::span(text->data(), text->size())), key)};
       if (lengths_.size() % block == 0) next = position(stream);
     }
+    end_ = position(stream);
     skipped_ = reader.skipped();
     fingerprint_ = key;
     lengths_.shrink_to_fit();
@@ -131,6 +174,7 @@ class CorpusFile {
   BadLines bad_lines_;
   std::shared_ptr<const detail::FileHandle> file_;
   std::size_t bytes_ = 0, skipped_ = 0;
+  std::uint64_t end_ = 0;              // of the last pair
   std::vector<std::uint64_t> places_;  // of every block-th pair
   std::vector<std::uint8_t> lengths_;
   random::Key fingerprint_;

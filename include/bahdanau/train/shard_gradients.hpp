@@ -12,6 +12,8 @@
 #include <bahdanau/autograd/ops/common.hpp>
 #include <bahdanau/autograd/tape.hpp>
 #include <bahdanau/core/parallel.hpp>
+#include <bahdanau/train/overlap.hpp>
+#include <bahdanau/train/slices.hpp>
 
 namespace bahdanau::detail {
 
@@ -63,14 +65,24 @@ class ShardGradients {
 
   /// Adds everything to the gradients to which the tapes are bound.
   void sum(Workers& workers) {
-    collect();
-    group();
-    plan();
-    workers.run(pieces_.size(), [&](std::size_t i) {
-      const Piece& piece = pieces_[i];
-      for (std::size_t c = piece.begin; c < piece.end; ++c)
-        contributions_[c].add(piece.first_row, piece.row_count);
+    prepare();
+    run(workers, [](const Piece&) {});
+  }
+  /// The same with gradients that lie in `block`, for a thread that sends them: what it sends first comes
+  /// first.
+  void sum(Workers& workers, FinishedElements& finished, const Scalar* block) {
+    prepare();
+    const auto elements = [block](const Piece& piece) {
+      return Slice{static_cast<std::size_t>(piece.place.begin - block),
+                   static_cast<std::size_t>(piece.place.end - block)};
+    };
+    std::stable_sort(pieces_.begin(), pieces_.end(), [&](const Piece& a, const Piece& b) {
+      constexpr std::size_t message = NumberExchange<B>::most;
+      return finished.first_message(elements(a), message) < finished.first_message(elements(b), message);
     });
+    for (const Piece& piece : pieces_) finished.expect(elements(piece));
+    finished.begin();
+    run(workers, [&](const Piece& piece) { finished.finish(elements(piece)); });
   }
 
  private:
@@ -80,7 +92,23 @@ class ShardGradients {
     std::size_t begin = 0, end = 0;  // contributions
     std::size_t first_row = 0, row_count = 0;
     std::size_t cost = 0;
+    Place<Scalar> place;  // where it writes
   };
+
+  void prepare() {
+    collect();
+    group();
+    plan();
+  }
+  template <class Done>
+  void run(Workers& workers, Done done) {
+    workers.run(pieces_.size(), [&](std::size_t i) {
+      const Piece& piece = pieces_[i];
+      for (std::size_t c = piece.begin; c < piece.end; ++c)
+        contributions_[c].add(piece.first_row, piece.row_count);
+      done(piece);
+    });
+  }
 
   void collect() {
     contributions_.clear();
@@ -122,28 +150,34 @@ class ShardGradients {
     pieces_.clear();
     for (std::size_t begin = 0, end = 0; begin < contributions_.size(); begin = end) {
       std::size_t cost = 0;
-      for (; end < contributions_.size() && contributions_[end].group == contributions_[begin].group; ++end)
+      Place<Scalar> place = contributions_[begin].place;
+      for (; end < contributions_.size() && contributions_[end].group == contributions_[begin].group; ++end) {
         cost += contributions_[end].cost();
-      const auto [rows, width] = rows_to_divide(begin, end);
+        place = {std::min(place.begin, contributions_[end].place.begin),
+                 std::max(place.end, contributions_[end].place.end)};
+      }
+      const auto [rows, width, stride] = rows_to_divide(begin, end);
       const std::size_t cuts = std::max<std::size_t>(1, (rows * width + largest - 1) / largest);
       for (std::size_t c = 0; c < cuts; ++c) {
         const std::size_t first = c * rows / cuts, last = (c + 1) * rows / cuts;
-        pieces_.push_back({begin, end, first, last - first, cost / cuts});
+        const Place<Scalar> part{place.begin + first * stride,
+                                 c + 1 < cuts ? place.begin + (last - 1) * stride + width : place.end};
+        pieces_.push_back({begin, end, first, last - first, cost / cuts, part});
       }
     }
     // The longest first, so that no thread is left alone with one at the end.
     std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.cost > b.cost; });
   }
 
-  /// Rows by which a group may be divided, and their width.
+  /// Rows by which a group may be divided, their width, and how far apart they are.
   struct Rows {
-    std::size_t count, width;
+    std::size_t count, width, stride;
   };
 
   /// Products with the rows of one matrix, or with blocks of its columns, write row r to the same memory, and
   /// only there: such a group may be divided by rows. Any other has one piece.
   Rows rows_to_divide(std::size_t begin, std::size_t end) const {
-    constexpr Rows undivided{std::numeric_limits<std::size_t>::max(), 0};
+    constexpr Rows undivided{std::numeric_limits<std::size_t>::max(), 0, 0};
     const WeightGradient<B>* head = contributions_[begin].product;
     if (head == nullptr) return undivided;
     const Scalar *left = head->weight, *right = left;  // ends of row 0
@@ -154,7 +188,7 @@ class ShardGradients {
       right = std::max<const Scalar*>(right, use->weight + use->inputs);
     }
     const auto width = static_cast<std::size_t>(right - left);
-    return width <= head->stride ? Rows{head->outputs, width} : undivided;
+    return width <= head->stride ? Rows{head->outputs, width, head->stride} : undivided;
   }
 
   std::vector<Shard> shards_;

@@ -128,13 +128,20 @@ class SliceSum {
   using Scalar = typename B::Scalar;
 
   void sum(const Division& division, Scalar* block, std::size_t n, Workers& workers) {
+    sum(division, block, n, workers, [](Slice) {});
+  }
+  /// The same, while the block is written still: `wait` returns when some elements of it are finished.
+  template <class Wait>
+  void sum(const Division& division, Scalar* block, std::size_t n, Workers& workers, Wait wait) {
     for (std::size_t level = 0; level < division.levels(); ++level) {
       const Slice given = elements_of(division.given(level), n),
                   kept = elements_of(division.after(level + 1), n);
       for_paired_runs(given, kept, most, [&](Slice out, Slice in) {
         if (theirs_.size() < in.size()) theirs_ = Numbers(in.size());
+        wait(out);
         exchange_.run(division.all(), division.partner(level), {block + out.begin, out.size()},
                       {theirs_.data(), in.size()});
+        wait(in);
         map_on_threads<B>(&workers, in.size(), pointwise::Identity{}, Add<Scalar>{block + in.begin},
                           input(static_cast<const Scalar*>(theirs_.data())));
       });

@@ -18,6 +18,7 @@
 #include <bahdanau/train/fixed_parameters.hpp>
 #include <bahdanau/train/loss.hpp>
 #include <bahdanau/train/optimizer.hpp>
+#include <bahdanau/train/overlap.hpp>
 #include <bahdanau/train/slices.hpp>
 #include <bahdanau/train/step_options.hpp>
 #include <bahdanau/train/trainable.hpp>
@@ -111,8 +112,12 @@ class Training<Model, Optimizer> {
       if (state_of(weights()) != seen_)
         fail("backward", "the weights that loss(batch) has seen", "others",
              "change or assign weights after step(), or before loss()");
-      gradient_.backward();
-      if (all().several()) slices_.sum(division_, place_of_gradients(), size(), workers());
+      if (overlaps()) {
+        backward_beside_sum();
+      } else {
+        gradient_.backward();
+        if (all().several()) slices_.sum(division_, place_of_gradients(), size(), workers());
+      }
       has_gradients_ = true;
     });
   }
@@ -199,6 +204,30 @@ class Training<Model, Optimizer> {
   Workers& workers() { return gradient_.workers(); }
   /// Whether each process moves a slice of the weights.
   bool divides_steps() const { return all().several() && detail::is_elementwise<Optimizer>; }
+
+  /// Whether gradients are sent while others are computed. Between hosts that hides what messages wait for;
+  /// on one host they are copies, for which the cores that compute have no time to spare.
+  bool overlaps() const {
+    if constexpr (requires { requires Backend::host_memory; })
+      return all().any_thread() && all().processes_on_host() < all().size();
+    else
+      return false;
+  }
+
+  /// The bits of backward() and then a sum, which do not depend on who is first.
+  void backward_beside_sum() {
+    detail::FinishedElements finished(division_);
+    detail::Beside sum([&, block = place_of_gradients()] {
+      slices_.sum(division_, block, size(), workers(), [&](Slice some) { finished.wait(some); });
+    });
+    try {
+      gradient_.backward(finished);
+    } catch (...) {
+      finished.abandon();
+      throw;
+    }
+    sum.join();
+  }
 
   void check() const {
     options().check();

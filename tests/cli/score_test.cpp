@@ -176,8 +176,9 @@ TEST_CASE("every golden model that the tool knows scores pairs as PyTorch does",
       CHECK(worst < 1e-5);
     }
   }
-  CHECK(cases == 36);
-  CHECK(others == 30);
+  constexpr bool whole = BAHDANAU_CLI_MODELS == 26;  // the tool has all of its models
+  CHECK(cases == (whole ? 36 : 34));
+  CHECK(others == (whole ? 30 : 32));
 }
 
 TEST_CASE("a line of JSON has its six keys in order, and UTF-8 as it is", "[cli][score][json]") {

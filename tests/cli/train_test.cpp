@@ -139,7 +139,7 @@ TEST_CASE("every combination that is compiled in trains, scores, translates and 
     CHECK(plot.code == (settings.find("'none'") == settings.npos ? 0 : 1));
     ++combinations;
   }
-  CHECK(combinations == 26);
+  CHECK(combinations == BAHDANAU_CLI_MODELS);
 }
 
 TEST_CASE("every optimizer trains", "[cli][train]") {
@@ -245,10 +245,9 @@ TEST_CASE("an option puts another part into an architecture, where that is compi
   REQUIRE(same.code == 0);
   CHECK_THAT(same.err, ContainsSubstring("model: lstm, additive, unidirectional, 1 layer of"));
   // A bridge belongs to its encoder, tied embeddings to their readout.
-  CHECK(train_in(files, "--epochs 0 --architecture gehring --encoder unidirectional").code == 0);
-  CHECK(
-      train_in(files, "--epochs 0 --architecture nematus --decoder attend_then_step --readout linear").code ==
-      0);
+  const std::string other = "--epochs 0 --architecture nematus --decoder attend_then_step --readout linear";
+  CHECK(train_in(files, other).code == 0);
+  CHECK(train_in(files, other + " --encoder unidirectional").code == 0);
   const Run run = train_in(files, "--architecture luong --cell gru");
   CHECK(run.code == 2);
   CHECK_THAT(run.err, ContainsSubstring("expected policies that are compiled into the tool together, got "

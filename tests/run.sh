@@ -45,6 +45,7 @@ examples=ON
 timeout=600
 results=()
 failed=0
+ran=0
 
 wanted() { [[ -z $only || ,$only, == *,$1,* ]]; }
 
@@ -65,6 +66,7 @@ if ((${memory:-0} < 10)); then few_files=OFF; fi
 run_build() {
   local name=$1 folder=$build start=$SECONDS built outcome=passed
   wanted "$name" && in_time "$name" || return 0
+  ran=1
   shift
   [[ $name == quick ]] || folder=$build-$name
   if [[ $mode != quick ]]; then echo "== $name"; fi
@@ -182,4 +184,8 @@ if ((${#results[@]} == 0)); then
 fi
 echo
 printf '%s\n' "${results[@]}"
+if [[ -n $minutes ]] && ((!ran)); then
+  echo "tests/run.sh: --minutes $minutes: nothing was run" >&2
+  exit 1
+fi
 exit $failed

@@ -39,10 +39,9 @@ expect TBB 'bahdanau::thrust on TBB needs TBB::tbb: install the Debian package l
   -DWITH_THRUST=ON -DBAHDANAU_THRUST_INCLUDE_DIR=. -DBAHDANAU_THRUST_SYSTEM=TBB -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
 expect 'a known system' "BAHDANAU_THRUST_SYSTEM is OMP, TBB or CPP, not 'GPU'." \
   -DWITH_THRUST=ON -DBAHDANAU_THRUST_INCLUDE_DIR=. -DBAHDANAU_THRUST_SYSTEM=GPU
-sed -i 's/COMPONENTS thrust/COMPONENTS mpi/' CMakeLists.txt
 expect MPI 'bahdanau::mpi needs an MPI, version 3 or later: install the Debian packages libopenmpi-dev and openmpi-bin, or the Conan package openmpi.' \
-  -DWITH_THRUST=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
-sed -i 's/COMPONENTS mpi/COMPONENTS gpu/' CMakeLists.txt
+  -DWITH_MPI=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+sed -i 's/components thrust/components gpu/' CMakeLists.txt
 expect 'a known component' "bahdanau has the components 'mpi', 'sentencepiece' and 'thrust', not 'gpu'." -DWITH_THRUST=ON
 
 # CUDA without a toolkit, where this project's own tests are to be compiled with it.

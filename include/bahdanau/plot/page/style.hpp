@@ -134,7 +134,7 @@ tbody tr { border-top: 1px solid var(--line); }
 tbody tr.on { background: var(--faint); }
 td .meter { display: inline-block; width: 90px; height: 7px; border-radius: 4px; background: var(--line); margin-inline-end: 8px; overflow: hidden; }
 td .meter i { display: block; height: 100%; background: var(--good); }
-.twins .scroll { max-height: 560px; } .twins td .meter { width: 56px; }
+.twins .scroll { max-height: 560px; } .twins td .meter { width: 36px; }
 .others { display: flex; flex-wrap: wrap; gap: 2px 14px; }
 .others span { white-space: nowrap; } .others .number { color: var(--soft); font-size: .8rem; margin-inline-start: 4px; }
 .best { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(270px, 100%), 1fr)); gap: 10px; }

@@ -175,8 +175,8 @@ TEST_CASE("numbers of a device travel by way of the host, or directly where the 
 TEST_CASE("the tool trains in several processes to the same file, and says everything once", "[mpi][cli]") {
   const TemporaryDirectory folder;
   const auto command = [&](const std::string& name, const std::string& more) {
-    return std::string(BAHDANAU_CLI) + " train --data " + BAHDANAU_EXAMPLE_DATA +
-           " --max-pairs 200 --epochs 2 " + "--embed 16 --hidden 16 --layers 1 --replicas 4 --model " +
+    return "'" BAHDANAU_CLI "' train --data " BAHDANAU_EXAMPLE_DATA
+           " --max-pairs 200 --epochs 2 --embed 16 --hidden 16 --layers 1 --replicas 4 --model " +
            (folder / name).string() + " " +
            (more.find("--validation") == more.npos ? "--validation 0.1 " : "") + more;
   };

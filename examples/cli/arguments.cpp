@@ -441,7 +441,7 @@ void add_train(CLI::App& app) {
       ->group("Model");
 
   c->add_option("--max-pairs", o.corpus.max_pairs, "Use the first N pairs [all]")
-      ->check(positive)
+      ->check(whole(1))
       ->group("Text");
   c->add_flag("--stream", o.stream,
               "Leave the pairs in their file and read those of a batch when it comes: for more than memory "
@@ -480,7 +480,7 @@ void add_train(CLI::App& app) {
   number(c, "--warm-up", o.trainer.schedule.warm_up, "Steps over which the rate rises from 0", count)
       ->group("Training");
   number(c, "--decay-patience", o.trainer.schedule.patience,
-         "Halve the rate after N epochs without a better loss; 0 never does", count)
+         "Halve the rate after N epochs without a better loss, or what --best-by says; 0 never does", count)
       ->group("Training");
   const auto decay = std::make_shared<std::string>("none");
   bd::ScheduledSampling& sampling = o.trainer.scheduled_sampling;
@@ -512,13 +512,28 @@ void add_train(CLI::App& app) {
   c->add_option("--validation", o.validation,
                 "Pairs to measure on after every epoch, a file or a share of the data between 0 and 1; the "
                 "model that did best on them is kept")
+      ->check(expect("a file, or a share between 0 and 1",
+                     [](const std::string& given) { return !given.empty(); }))
+      ->group("Training");
+  std::vector<std::string> criteria = metric_names();
+  criteria.insert(criteria.begin(), "loss");
+  choice("--best-by", o.best_by,
+         "What makes an epoch better, for the model that is kept, --patience and --decay-patience: the loss "
+         "on the "
+         "validation set, or a metric of its translations, which takes a file and is greedy; lines of one "
+         "source are "
+         "one sentence with several references",
+         criteria)
+      ->needs("--validation")
       ->group("Training");
   number(c, "--patience", o.trainer.patience,
-         "Stop after N epochs without a better validation loss; 0 never does", count)
+         "Stop after N epochs without a better one on the validation set; 0 never does", count)
       ->needs("--validation")
       ->group("Training");
   number(c, "--min-delta", o.trainer.min_delta,
-         "A validation loss is better only if it fell by more than this, in nats per token",
+         "An epoch is better only if its validation loss fell by more than this, in nats per token; with "
+         "--best-by, what "
+         "that counts",
          real("a number of at least 0", [](double x) { return x >= 0; }))
       ->needs("--validation")
       ->group("Training");

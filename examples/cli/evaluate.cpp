@@ -105,9 +105,7 @@ void add(Totals& totals, const AnyModel& model, const std::vector<bd::SentencePa
     const bd::Vocabularies& v = model.vocabularies();
     const std::vector<std::string> reference = v.target_tokens(pairs[i].target);
     totals.bleu.add(predicted, reference);
-    // As it is written where the model writes so, too; else in the model's own spelling.
-    totals.metrics.add(pairs[i].source, found[i].front().text,
-                       v.text.target_side().cased() ? pairs[i].target : v.target_text(reference));
+    totals.metrics.add(pairs[i].source, found[i].front().text, reference_for(v, pairs[i].target));
     totals.nats -= given[i].score;
     totals.tokens += given[i].target.size();
   }

@@ -1,5 +1,6 @@
 // bahdanau: the command-line tool. This file turns exceptions into exit codes: 0 fine, 1 bad input or a file
 // that cannot be used, 2 wrong usage, 130 or 143 interrupted by Ctrl-C or SIGTERM.
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -8,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -54,7 +56,11 @@ int run(int argc, char** argv) {
     app.exit(asked, answer, answer);
     cli::write(answer.str());
   } catch (const CLI::ParseError& e) {
-    if (cli::Launcher::rank() > 0) return wrong_usage;  // another process says it
+    if (cli::Launcher::rank() > 0) {
+      // The first process says it: launchers end all that are left as soon as one has failed.
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      return wrong_usage;
+    }
     const auto commands = app.get_subcommands();
     const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
     // A word that is not known explains what is missing: `--modle` why there is no `--model`.
@@ -63,9 +69,8 @@ int run(int argc, char** argv) {
                                                 : std::string("expected ") +
                                                       (commands.empty() ? "a command" : "known options") +
                                                       ", got " + bahdanau::detail::quote(unknown.front());
-    std::cerr << "bahdanau: " << problem;
-    if (problem.find('\n') == problem.npos) std::cerr << "; see bahdanau " << command << "--help";
-    std::cerr << '\n';
+    cli::complain(problem.find('\n') == problem.npos ? problem + "; see bahdanau " + command + "--help"
+                                                     : problem);
     return wrong_usage;
   }
   return fine;
@@ -106,16 +111,13 @@ int main(int argc, char** argv) {
   } catch (const cli::ClosedPipe&) {
     return fine;
   } catch (const cli::Interrupted& e) {
-    std::cerr << "bahdanau: " << e.what;
-    if (e.resumable) std::cerr << "; to go on:\n" << command_to_resume(argc, argv);
-    std::cerr << '\n';
+    cli::complain(e.resumable ? e.what + "; to go on:\n" + command_to_resume(argc, argv) : e.what);
     return 128 + e.signal;  // as a shell says of what a signal has ended
   } catch (const std::bad_alloc&) {
-    std::cerr << "bahdanau: expected more memory than there is; a smaller model, --batch or --max-length "
-                 "needs less\n";
+    cli::complain("expected more memory than there is; a smaller model, --batch or --max-length needs less");
     return bad_input;
   } catch (const std::exception& e) {
-    std::cerr << "bahdanau: " << e.what() << '\n';
+    cli::complain(e.what());
     return bad_input;
   }
 }

@@ -37,6 +37,13 @@ void Metrics::each_result(const bahdanau::TextSide& target, Write write) const {
   }
 }
 
+double Metrics::error(const bahdanau::TextSide& target) const {
+  const std::string& name = options_.names.front();
+  auto evaluation = bahdanau::evaluation_named(name, !target.cased());
+  for (const Sentence& sentence : sentences_) evaluation.add(sentence.prediction, sentence.references);
+  return bahdanau::counts_errors(name) ? evaluation.score() : 100 - evaluation.score();
+}
+
 std::string Metrics::lines(const bahdanau::TextSide& target) const {
   std::string out;
   each_result(target, [&](const bahdanau::MetricResult& result) {
@@ -58,6 +65,10 @@ std::string Metrics::json_text(const bahdanau::TextSide& target) const {
     out += '}';
   });
   return out.empty() ? out : out + "]";
+}
+
+std::string reference_for(const bahdanau::Vocabularies& v, const std::string& reference) {
+  return v.text.target_side().cased() ? reference : v.target_text(v.target_tokens(reference));
 }
 
 std::vector<std::string> metric_names() { return bahdanau::metric_names(); }

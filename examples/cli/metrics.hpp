@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <bahdanau/text/text_options.hpp>
+#include <bahdanau/text/vocabularies.hpp>
 
 namespace cli {
 
@@ -23,6 +24,9 @@ class Metrics {
 
   void add(const std::string& source, const std::string& prediction, const std::string& reference);
 
+  /// The first of them as an error, which is lower for better translations: 100 less the value of a metric
+  /// that counts what is right.
+  double error(const bahdanau::TextSide& target) const;
   /// A line each of name TAB value TAB [low, high] TAB signature. Where the target has no case, none is
   /// compared.
   std::string lines(const bahdanau::TextSide& target) const;
@@ -41,6 +45,10 @@ class Metrics {
   std::vector<Sentence> sentences_;
   std::map<std::string, std::size_t> of_source_;  // its place among the sentences, where sources are joined
 };
+
+/// What a translation is compared with: the reference as it is written where the model writes so, too; else
+/// in the model's own spelling, in which references of another spelling could not be right.
+std::string reference_for(const bahdanau::Vocabularies& vocabularies, const std::string& reference);
 
 /// The names that there are.
 std::vector<std::string> metric_names();

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,6 +25,9 @@ inline void write(std::string_view text) {
   bahdanau::fail("standard output", "room to write",
                  bahdanau::detail::quote(std::generic_category().message(errno)));
 }
+
+/// A line on standard error, at once: those of several processes do not mix.
+inline void complain(const std::string& what) { std::cerr << ("bahdanau: " + what + "\n"); }
 
 /// A number with so many digits behind the point.
 inline std::string fixed(double number, int digits) { return bahdanau::detail::fixed_digits(number, digits); }

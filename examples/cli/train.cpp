@@ -27,6 +27,7 @@
 #include <bahdanau/plot/heatmap.hpp>
 #include <bahdanau/train/batches.hpp>
 #include <bahdanau/train/corpus_file.hpp>
+#include <bahdanau/train/divergence.hpp>
 
 #include "any_model.hpp"
 #include "commands.hpp"
@@ -35,6 +36,7 @@
 #include "output.hpp"
 #include "processes.hpp"
 #include "subwords.hpp"
+#include "validation_error.hpp"
 #include "watch.hpp"
 
 namespace cli {
@@ -153,9 +155,11 @@ Data<Pairs> read_data(const TrainOptions& options, const Talk& say) {
   describe(say, options.data, data.training);
   if constexpr (std::is_same_v<Pairs, bd::Corpus>)
     if (share) {
-      const auto count =
-          static_cast<std::size_t>(std::lround(*share * static_cast<double>(data.training.size())));
-      auto [training, validation] = data.training.split(std::max<std::size_t>(count, 1), options.seed);
+      const std::size_t pairs = data.training.size();
+      if (pairs < 2) bd::fail("--validation " + options.validation, "at least 2 pairs to divide", "1");
+      const auto count = static_cast<std::size_t>(std::lround(*share * static_cast<double>(pairs)));
+      auto [training, validation] =
+          data.training.split(std::clamp<std::size_t>(count, 1, pairs - 1), options.seed);
       data = {std::move(training), std::move(validation)};
       say("validation: " + counted(data.validation->size(), "pair") + " of them, chosen at random");
     }
@@ -371,6 +375,12 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   });
   bd::TrainerOptions trainer = trainer_options(options, checkpoint);
   trainer.communicator = all;
+  // Processes would each read a part of it.
+  if (all.several())
+    for (const auto& [name, path] : {std::pair<const char*, fs::path>("--data", options.data),
+                                     std::pair<const char*, fs::path>("--validation", options.validation)})
+      if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path))
+        bd::fail(name, "a regular file, which all processes can read", path.string());
   const Data<Pairs> data = read_data<Pairs>(options, say);
   const Pairs* validation = data.validation ? &*data.validation : nullptr;
   const auto model = new_model(options, data.training.vocabularies());
@@ -385,6 +395,13 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   }
 
   const bool from_file = validation != nullptr && !share_in(options.validation);
+  std::optional<ValidationError> error;
+  if (options.best_by != "loss") {
+    if (!from_file)
+      bd::fail("--best-by " + options.best_by, "a file for --validation", "a share of the data");
+    error.emplace(options.best_by, options.validation, options.corpus.bad_lines, trainer.threads, *model);
+    trainer.criterion = {error->name(), [&] { return error->measure(); }};
+  }
   const fs::path samples = from_file ? fs::path(options.validation) : options.data;
   std::optional<TrainingLog> log;
   std::optional<TrainingPage> page;
@@ -422,12 +439,16 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
     trainer.interrupt = handlers.flag();
     report = model->train(data.training, validation, options.optimizer, trainer);
     signal = agreed_signal(all, handlers.signal());
-  } catch (const bd::Error&) {
+  } catch (const bd::NotFinite&) {
     // The weights from before what went wrong; the others wait for the one that writes them.
     bd::detail::all_or_none(all, [&] {
       if (trained) model->save(options.model);
     });
     throw;
+  } catch (const bd::Error& e) {
+    if (!trained || !fs::exists(checkpoint)) throw;
+    throw bd::Error(std::string(e.what()) + "; " + checkpoint.string() +
+                    " has what was done before, and --resume goes on from it");
   }
   if (report.interrupted) {
     const std::string done = "interrupted in epoch " + bd::detail::text(report.epochs.size() + 1) + " of " +

@@ -17,6 +17,7 @@
 
 #include "any_model.hpp"
 #include "json.hpp"
+#include "output.hpp"
 
 namespace cli {
 
@@ -51,6 +52,7 @@ class TrainingLog {
       json::append(line, report.validation->nats_per_token());
     else
       line += "null";
+    if (report.measured) json::append(line += R"(,"criterion":)", *report.measured);
     json::append(line += R"(,"tokens":)", report.training.tokens);
     json::append(line += R"(,"tokens_per_second":)", report.tokens_per_second());
     json::append(line += R"(,"rate":)", rate_);
@@ -89,7 +91,7 @@ class TrainingPage {
     try {
       write(0);
     } catch (const std::exception& e) {
-      std::cerr << "bahdanau: " << e.what() << '\n';
+      if (!failed_) complain(e.what());
     }
   }
 
@@ -102,7 +104,13 @@ class TrainingPage {
       sampled_ = Clock::now();
       sampling_ = sampled_ - start;
     }
-    if (Clock::now() - written_ >= std::chrono::seconds(seconds_apart)) write(seconds_apart);
+    if (Clock::now() - written_ < std::chrono::seconds(seconds_apart)) return;
+    try {
+      write(seconds_apart);
+    } catch (const bd::Error& e) {  // a disk that is full ends the page, not the training
+      if (!failed_) complain(std::string(e.what()) + "; training goes on");
+      failed_ = true;
+    }
   }
 
  private:
@@ -119,6 +127,7 @@ class TrainingPage {
   std::size_t epochs_;
   std::function<std::vector<bd::Translation>()> translate_;
   bd::plot::TrainingRecord record_;
+  bool failed_ = false;
   Clock::time_point written_{}, sampled_{};
   Clock::duration sampling_{};
 };

@@ -19,8 +19,9 @@ need_data cmudict/{train,dev,test}.txt
 need_tool
 
 # Two layers, as dropout acts between them.
-settings=(--architecture nematus --no-tied --layers 2 --hidden 192 --embed 128 --dropout 0.3 --embedding-dropout 0.2
-  --label-smoothing 0.1 --batch 64 --rate 0.002 --clip 6.4 --epochs 25 --decay-patience 1 --patience 5)
+settings=(--architecture nematus --no-tied --layers 2 --hidden 192 --embed 128 --dropout 0.1 --embedding-dropout 0.1
+  --label-smoothing 0.1 --batch 64 --rate 0.001 --clip 6.4 --epochs 20 --best-by dictionary-wer --decay-patience 1
+  --patience 5)
 every=1 last=5 search=(--beam 5) floor=77.5
 if ((short)); then
   settings=(--architecture nematus --no-tied --hidden 64 --embed 32 --batch 32 --rate 0.004 --epochs 3)

@@ -21,7 +21,8 @@ need_tool
 
 languages=(german turkish hungarian finnish)
 settings=(--architecture nematus --no-tied --layers 2 --hidden 128 --embed 64 --dropout 0.3 --embedding-dropout 0.2
-  --label-smoothing 0.1 --batch 64 --rate 0.003 --clip 6.4 --epochs 35 --decay-patience 2 --patience 8)
+  --label-smoothing 0.1 --batch 64 --rate 0.003 --clip 6.4 --epochs 50 --best-by exact --decay-patience 3
+  --patience 12)
 every=1 last=5 search=(--beam 5)
 declare -A floor=([german]=94 [turkish]=98 [hungarian]=98.5 [finnish]=94)
 if ((short)); then

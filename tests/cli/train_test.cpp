@@ -374,7 +374,34 @@ TEST_CASE("a validation set is a file or a share, and stops the training", "[cli
     CHECK(refused.code == 1);
     CHECK_THAT(refused.err, StartsWith("bahdanau: --validation: expected a file, or a share"));
   }
-  CHECK(train_in(files, "--patience 3").code == 2);  // of what?
+  CHECK(train_in(files, "--patience 3").code == 2);                   // of what?
+  const Run nothing = train_in(files, "--epochs 1 --validation ''");  // a shell's variable without a value
+  CHECK(nothing.code == 2);
+  CHECK_THAT(nothing.err, ContainsSubstring("expected a file, or a share between 0 and 1, got \"\""));
+}
+
+TEST_CASE("a metric of translations says which epoch is the best", "[cli][train][validation]") {
+  const TemporaryDirectory files;
+  // One source has two translations: either is right.
+  put(files / "held.tsv",
+      "I go now.\tJe vais maintenant.\nHe sees it.\tIl le voit.\nHe sees it.\tIl voit.\n");
+  const std::string file = " --validation " + shell_word(files / "held.tsv");
+  const Run run = train_in(files, "--epochs 300 --rate 0.05 --patience 20 --best-by exact --log " +
+                                      shell_word(files / "log") + file);
+  CHECK(run.code == 0);
+  CHECK_THAT(run.err, ContainsSubstring("  100-exact 100.00 *") && ContainsSubstring("stopped early: "));
+  CHECK_THAT(contents(files / "log"), ContainsSubstring("\"criterion\":100"));
+  for (const char* metric : {"bleu", "per", "dictionary-wer"})
+    CHECK(train_in(files, "--epochs 2 --best-by " + std::string(metric) + file).code == 0);
+
+  const Run share = train_in(files, "--epochs 2 --best-by exact --validation 0.25");
+  CHECK(share.code == 1);
+  CHECK_THAT(share.err,
+             ContainsSubstring("--best-by exact: expected a file for --validation, got a share of the data"));
+  CHECK(train_in(files, "--epochs 2 --best-by exact").code == 2);
+  const Run unknown = train_in(files, "--epochs 2 --best-by luck" + file);
+  CHECK(unknown.code == 2);
+  CHECK_THAT(unknown.err, ContainsSubstring("luck") && ContainsSubstring("loss,bleu"));
 }
 
 TEST_CASE("Chinese is trained on by characters", "[cli][train][characters]") {

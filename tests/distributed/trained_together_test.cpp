@@ -79,9 +79,26 @@ std::vector<Result> trained(std::size_t processes, Change change) {
 
 void as_they_are(bd::TrainerOptions&, std::size_t) {}
 
+/// Epochs are compared by numbers that rank 0 alone knows.
+void by_a_criterion(bd::TrainerOptions& options, std::size_t rank) {
+  options.criterion = {"own", [rank, epoch = 0]() mutable {
+                         CHECK(rank == 0);
+                         return std::vector{5.0, 2.0, 3.0, 4.0}.at(static_cast<std::size_t>(epoch++));
+                       }};
+}
+
 using Catch::Matchers::ContainsSubstring;
 
 }  // namespace
+
+TEST_CASE("all processes keep the epoch that rank 0 finds best", "[distributed][trainer][bits]") {
+  const std::vector<Result> alone = trained(1, by_a_criterion);
+  for (const Result& result : trained(4, by_a_criterion)) {
+    CHECK(result.report.best_epoch == 2);
+    CHECK(result.report.epochs[2].measured == 3.0);
+    CHECK(result.weights == alone[0].weights);
+  }
+}
 
 TEST_CASE("a whole training ends with the same bits, however many processes there are",
           "[distributed][trainer][bits]") {

@@ -1,10 +1,13 @@
 // Pairs that stay in their file: the rows of a corpus that has them in memory, and the same training.
 #include <cstddef>
+#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/bahdanau.hpp>
 
+#include "support/captured_stderr.hpp"
 #include "support/catch.hpp"
 #include "support/file_bytes.hpp"
 #include "support/message.hpp"
@@ -106,6 +109,88 @@ TEST_CASE("a training on a file ends with the bits of one on the corpus", "[trai
     return model.weights().read();
   };
   CHECK(weights(file) == weights(corpus));
+}
+
+TEST_CASE(
+    "text that changes under an open file is an error, and lines behind the pairs are none of its business",
+    "[train][corpus_file][error]") {
+  const TemporaryDirectory folder;
+  const std::string text = lines(70);
+  put(folder / "pairs", text);
+  const auto file = bd::CorpusFile::open(folder / "pairs", {.max_pairs = 60, .min_frequency = 1});
+  const auto write = [&](const std::string& other) {  // in place, as an editor may
+    std::fstream stream(folder / "pairs", std::ios::in | std::ios::out | std::ios::binary);
+    stream << other;
+  };
+  write(text + "more\tmore\n");
+  CHECK(!file.pair(59).source.empty());
+  CHECK(fingerprint(file) ==
+        fingerprint(bd::CorpusFile::open(folder / "pairs", {.max_pairs = 60, .min_frequency = 1})));
+  const std::size_t place = text.find('\t', text.size() / 2);
+  std::string changed = text;
+  ++changed[place - 1];  // of the same length
+  write(changed);
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    const std::string message = message_of([&] { file.pair(i); });
+    if (message == "nothing was thrown") continue;
+    ++refused;
+    CHECK_THAT(message, Catch::Matchers::ContainsSubstring(
+                            "expected the text that it had when it was opened, got other "
+                            "text from byte ") &&
+                            Catch::Matchers::ContainsSubstring("; it has changed since"));
+  }
+  CHECK(refused == bd::CorpusFile::block);
+  write(text);
+  for (std::size_t i = 0; i < file.size(); ++i) file.pair(i);
+}
+
+TEST_CASE("what may be wrong with the text is said of a file, too", "[train][corpus_file][warning]") {
+  const TemporaryDirectory folder;
+  const bd::CorpusOptions options{.min_frequency = 30, .max_length = 2};
+  for (const std::size_t pairs : {70U, 5000U}) {  // all of them are looked at, or some
+    put(folder / "pairs", lines(pairs));
+    const auto corpus = bd::Corpus::read(folder / "pairs", options);
+    const auto file = bd::CorpusFile::open(folder / "pairs", options);
+    const auto fit = [&](const auto& data) {
+      bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>> model(
+          {.embed = 4, .hidden = 4, .layers = 1}, data.vocabularies(), 1);
+      bd::TrainingReport report;
+      const std::string said =
+          captured_stderr([&] { report = bd::Trainer(model, bd::Adam{}, {.epochs = 0}).fit(data, data); });
+      return std::pair(report, said);
+    };
+    const auto in_memory = fit(corpus), in_file = fit(file);
+    CHECK(in_memory.first.cut_rows > 0);
+    if (pairs == 70) {
+      CHECK(in_file.second == in_memory.second);
+      CHECK(in_file.first.cut_rows == in_memory.first.cut_rows);
+      CHECK(in_file.first.source_unknown == in_memory.first.source_unknown);
+    } else {
+      CHECK_THAT(in_file.second,
+                 Catch::Matchers::ContainsSubstring(" rows that were looked at were cut to 2 tokens"));
+      CHECK(static_cast<double>(in_file.first.cut_rows) ==
+            Approx(static_cast<double>(in_memory.first.cut_rows)).epsilon(0.1));
+      CHECK(in_file.first.target_unknown == Approx(in_memory.first.target_unknown).margin(0.1));
+    }
+  }
+}
+
+TEST_CASE("a checkpoint of pairs in memory is not gone on from with pairs in their file, and says why",
+          "[train][corpus_file][checkpoint][error]") {
+  const TemporaryDirectory folder;
+  put(folder / "pairs", lines(40));
+  const auto corpus = bd::Corpus::read(folder / "pairs", {.min_frequency = 1});
+  const auto file = bd::CorpusFile::open(folder / "pairs", corpus.vocabularies());
+  bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>> model({.embed = 4, .hidden = 4, .layers = 1},
+                                                                      corpus.vocabularies(), 1);
+  bd::TrainerOptions options{
+      .epochs = 1, .progress = bd::Progress::silent, .checkpoint = folder / "c", .resume = true};
+  bd::Trainer(model, bd::Adam{}, options).fit(corpus);
+  options.epochs = 2;
+  CHECK_THAT(message_of([&] { bd::Trainer(model, bd::Adam{}, options).fit(file); }),
+             Catch::Matchers::ContainsSubstring(": expected data 40 pairs, fingerprint ") &&
+                 Catch::Matchers::ContainsSubstring(", got 40 pairs that stay in their file, fingerprint "));
 }
 
 TEST_CASE("a file that has changed, or was opened with other words, is another one",

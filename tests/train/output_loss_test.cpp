@@ -40,19 +40,19 @@ struct Case {
   }
 };
 
-struct Outcome {
+struct Computed {
   Loss loss;
   std::vector<double> dh, dw, db;
 };
 
 constexpr double share = 0.1;
 
-Outcome in_pieces(const Case& c, std::size_t threads, bool gradients = true,
-                  detail::Workspace<double>* workspace = nullptr) {
-  Outcome out{{},
-              std::vector<double>(c.h.size(), 9.0),  // stored, whatever was there
-              std::vector<double>(c.w.size(), 0.0),
-              std::vector<double>(c.b.size(), 0.0)};
+Computed in_pieces(const Case& c, std::size_t threads, bool gradients = true,
+                   detail::Workspace<double>* workspace = nullptr) {
+  Computed out{{},
+               std::vector<double>(c.h.size(), 9.0),  // stored, whatever was there
+               std::vector<double>(c.w.size(), 0.0),
+               std::vector<double>(c.b.size(), 0.0)};
   OutputLoss loss(workspace);
   std::size_t first = 0;
   for (const std::size_t size : c.shards) {
@@ -71,7 +71,7 @@ Outcome in_pieces(const Case& c, std::size_t threads, bool gradients = true,
   return out;
 }
 
-Outcome at_once(const Case& c) {
+Computed at_once(const Case& c) {
   Tape<B> tape;
   const auto h = tape.leaf({c.rows, c.hidden}, c.h), w = tape.leaf({c.classes, c.hidden}, c.w),
              b = tape.leaf({c.classes}, c.b);
@@ -100,7 +100,7 @@ const std::vector<Case> cases = {{{5}, 11, 4, 0},
 TEST_CASE("rows in pieces give the loss and the gradients of all rows at once", "[loss][training]") {
   for (const Case& c : cases) {
     CAPTURE(c.shards, c.classes, c.hidden, c.smoothing);
-    const Outcome expected = at_once(c), got = in_pieces(c, 2);
+    const Computed expected = at_once(c), got = in_pieces(c, 2);
     CHECK(got.loss.nats == Approx(expected.loss.nats).epsilon(1e-12));
     CHECK(got.loss.sum == Approx(expected.loss.sum).epsilon(1e-12));
     CHECK(got.loss.tokens == c.rows);
@@ -113,9 +113,9 @@ TEST_CASE("rows in pieces give the loss and the gradients of all rows at once", 
 TEST_CASE("the loss in pieces has the same bits for any number of threads", "[loss][training][threads]") {
   for (const Case& c : cases) {
     CAPTURE(c.shards, c.classes, c.hidden);
-    const Outcome one = in_pieces(c, 1);
+    const Computed one = in_pieces(c, 1);
     for (const std::size_t threads : {2U, 3U, 8U}) {
-      const Outcome many = in_pieces(c, threads);
+      const Computed many = in_pieces(c, threads);
       CHECK(many.loss.nats == one.loss.nats);
       CHECK(many.dh == one.dh);
       CHECK(many.dw == one.dw);
@@ -126,19 +126,19 @@ TEST_CASE("the loss in pieces has the same bits for any number of threads", "[lo
 
 TEST_CASE("without gradients the loss in pieces writes none", "[loss][training]") {
   const Case& c = cases[2];
-  const Outcome quiet = in_pieces(c, 2, false);
+  const Computed quiet = in_pieces(c, 2, false);
   CHECK(quiet.loss.sum == Approx(in_pieces(c, 2).loss.sum).epsilon(1e-12));
   for (const double untouched : quiet.dh) REQUIRE(untouched == 9.0);
 }
 
 TEST_CASE("logits in a workspace, or beside one that is too small, change nothing", "[loss][training]") {
   const Case& c = cases[1];
-  const Outcome expected = in_pieces(c, 2);
+  const Computed expected = in_pieces(c, 2);
   for (const std::size_t size : {100U, 1'000'000U}) {
     B::Storage<double> block(size);
     std::fill_n(block.data(), size, 3.0);
     detail::Workspace<double> workspace(block.data(), size);
-    const Outcome shared = in_pieces(c, 2, true, &workspace);
+    const Computed shared = in_pieces(c, 2, true, &workspace);
     CHECK(shared.loss.nats == expected.loss.nats);
     CHECK(shared.dw == expected.dw);
     CHECK((block.data()[50] == 3.0) == (size == 100));  // used, or left alone

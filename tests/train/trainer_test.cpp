@@ -162,6 +162,72 @@ TEST_CASE("training stops early when validation no longer improves", "[train][tr
   CHECK(report.epochs.size() == report.best_epoch + 3);
 }
 
+TEST_CASE("a criterion decides in place of the validation loss, and a resumed training asks the same one",
+          "[train][trainer][validation][checkpoint]") {
+  const auto both = corpus().split(12, 1);  // no structured binding: clang++ 14 captures none
+  const auto &training = both.first, &validation = both.second;
+  const std::vector<double> errors = {9, 7, 8, 3, 3, 4, 5};
+  std::vector<std::vector<float>> after;
+  const auto trained = [&](Model& model, bd::TrainerOptions options) {
+    options.patience = 3;
+    options.criterion = {"own", [&] {
+                           after.push_back(weights(model));
+                           return errors.at(after.size() - 1);
+                         }};
+    return bd::Trainer(model, bd::Adam{.rate = 0.05}, options).fit(training, validation);
+  };
+  Model model = fresh(training);
+  const auto report = trained(model, quick(50));
+  CHECK(report.stopped_early);
+  CHECK(report.best_epoch == 4);  // the first of two that are as good
+  REQUIRE(report.epochs.size() == 7);
+  CHECK(weights(model) == after[3]);
+  for (std::size_t e = 0; e < 7; ++e) {
+    CHECK(report.epochs[e].measured == errors[e]);
+    CHECK(report.epochs[e].criterion() == errors[e]);
+    CHECK(report.epochs[e].validation);
+  }
+
+  // In two parts.
+  const TemporaryDirectory folder;
+  auto options = quick(3);
+  options.checkpoint = folder / "checkpoint";
+  options.resume = true;
+  after.clear();
+  Model first = fresh(training), second = fresh(training);
+  trained(first, options);
+  options.epochs = 50;
+  const auto whole = trained(second, options);
+  CHECK(whole.best_epoch == 4);
+  CHECK(whole.epochs.size() == 7);
+  CHECK(whole.epochs[1].measured == 7.0);
+  CHECK(weights(second) == weights(model));
+  CHECK(message_of([&] { bd::Trainer(second, bd::Adam{.rate = 0.05}, options).fit(training, validation); }) ==
+        options.checkpoint.string() +
+            ": expected criterion own, as when the checkpoint was made, got none; resume with the same "
+            "settings and "
+            "data, or start anew with resume = false (the tool: without --resume)");
+}
+
+TEST_CASE("a criterion that cannot decide is an error", "[train][trainer][validation][error]") {
+  const auto both = corpus().split(12, 1);  // no structured binding: clang++ 14 captures none
+  const auto &training = both.first, &validation = both.second;
+  Model model = fresh(training);
+  auto options = quick(2);
+  options.criterion = {"own", [] { return std::numeric_limits<double>::quiet_NaN(); }};
+  CHECK(message_of([&] { bd::Trainer(model, bd::Adam{}, options).fit(training); }) ==
+        "TrainerOptions.criterion: expected a validation set, whose best epoch it decides, got none");
+  CHECK(message_of([&] { bd::Trainer(model, bd::Adam{}, options).fit(training, validation); }) ==
+        "TrainerOptions.criterion: expected a finite number, got nan");
+  options.criterion.measure = [&] {
+    model.weights().change([](std::span<float> w) { w[0] *= 0.5F; });
+    return 1.0;
+  };
+  CHECK(message_of([&] { bd::Trainer(model, bd::Adam{}, options).fit(training, validation); }) ==
+        "TrainerOptions.criterion: expected weights that it leaves as they are, got others; change them in "
+        "on_epoch");
+}
+
 TEST_CASE("an epoch is better only if its validation loss fell by more than min_delta",
           "[train][trainer][validation]") {
   const auto both = corpus().split(12, 1);  // no structured binding: clang++ 14 captures none

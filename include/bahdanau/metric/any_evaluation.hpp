@@ -31,6 +31,8 @@ class AnyEvaluation {
   void add(std::string_view prediction, std::span<const std::string> references) {
     self_->add(prediction, references);
   }
+  /// The metric's value.
+  double score() const { return self_->score(); }
   /// Throws where there are no sentences.
   MetricResult result(const Bootstrap& bootstrap = {}) const { return self_->result(bootstrap); }
 
@@ -38,6 +40,7 @@ class AnyEvaluation {
   struct Interface {
     virtual ~Interface() = default;
     virtual void add(std::string_view prediction, std::span<const std::string> references) = 0;
+    virtual double score() const = 0;
     virtual MetricResult result(const Bootstrap& bootstrap) const = 0;
   };
   template <Metric M>
@@ -46,6 +49,7 @@ class AnyEvaluation {
     void add(std::string_view prediction, std::span<const std::string> references) override {
       evaluation.add(prediction, references);
     }
+    double score() const override { return evaluation.score(); }
     MetricResult result(const Bootstrap& bootstrap) const override { return evaluation.result(bootstrap); }
     Evaluation<M> evaluation;
   };
@@ -59,17 +63,18 @@ namespace detail {
 struct NamedMetric {
   std::string_view name;
   AnyEvaluation (*make)(bool lowercase);
+  bool error = false;  // the lower, the better
 };
 
 inline constexpr NamedMetric named_metrics[] = {
     {"bleu", [](bool lowercase) { return AnyEvaluation(Bleu{.lowercase = lowercase}); }},
     {"chrf", [](bool lowercase) { return AnyEvaluation(Chrf{.lowercase = lowercase}); }},
     {"chrf++", [](bool lowercase) { return AnyEvaluation(ChrfPlusPlus{.lowercase = lowercase}); }},
-    {"ter", [](bool) { return AnyEvaluation(Ter{}); }},
-    {"wer", [](bool lowercase) { return AnyEvaluation(WordErrorRate{lowercase}); }},
-    {"cer", [](bool lowercase) { return AnyEvaluation(CharacterErrorRate{lowercase}); }},
-    {"per", [](bool) { return AnyEvaluation(PhoneErrorRate{}); }},
-    {"dictionary-wer", [](bool) { return AnyEvaluation(DictionaryWordErrorRate{}); }},
+    {"ter", [](bool) { return AnyEvaluation(Ter{}); }, true},
+    {"wer", [](bool lowercase) { return AnyEvaluation(WordErrorRate{lowercase}); }, true},
+    {"cer", [](bool lowercase) { return AnyEvaluation(CharacterErrorRate{lowercase}); }, true},
+    {"per", [](bool) { return AnyEvaluation(PhoneErrorRate{}); }, true},
+    {"dictionary-wer", [](bool) { return AnyEvaluation(DictionaryWordErrorRate{}); }, true},
     {"exact", [](bool lowercase) { return AnyEvaluation(ExactMatch{lowercase}); }},
     {"rouge-1", [](bool) { return AnyEvaluation(Rouge1{}); }},
     {"rouge-2", [](bool) { return AnyEvaluation(Rouge2{}); }},
@@ -82,6 +87,13 @@ inline std::vector<std::string> metric_names() {
   std::vector<std::string> names;
   for (const detail::NamedMetric& metric : detail::named_metrics) names.emplace_back(metric.name);
   return names;
+}
+
+/// Whether the metric of that name counts errors, so that less is better.
+inline bool counts_errors(std::string_view name) {
+  for (const detail::NamedMetric& metric : detail::named_metrics)
+    if (metric.name == name) return metric.error;
+  return false;
 }
 
 /// The metric of that name, with its defaults; `lowercase` makes case not matter where the metric has a

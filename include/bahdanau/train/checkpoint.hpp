@@ -53,6 +53,7 @@ inline JsonObject to_json(const EpochReport& e) {
   JsonObject out;
   out.add("epoch", e.epoch).add("training", to_json(e.training));
   if (e.validation) out.add("validation", to_json(*e.validation));
+  if (e.measured) out.add("measured", *e.measured);
   return out.add("seconds", e.seconds).add("rate", e.rate_factor).add("best", e.best);
 }
 
@@ -100,6 +101,7 @@ inline EpochReport read_epoch(JsonValues& in) {
                 if (!in.is_null()) read_loss(in, e.validation.emplace());
               },
               false},
+             {"measured", "a number", [&] { e.measured = in.number(); }, false},
              {"seconds", "a number", [&] { e.seconds = in.number(); }},
              {"rate", "a number", [&] { e.rate_factor = in.number(); }},
              {"best", "true or false", [&] { e.best = in.boolean(); }}});

@@ -26,7 +26,8 @@
 namespace bahdanau {
 
 /// Tab-separated pairs, read when they are needed. It remembers where every `block`-th of them begins and, in
-/// a byte each, about how long they are. Its rows are those of `Corpus::read(path, vocabularies)`.
+/// a byte each, about how long they are; text that changes under it is an error. Its rows are those of
+/// `Corpus::read(path, vocabularies)`.
 class CorpusFile {
  public:
   /// Pairs between two places that it remembers.
@@ -54,19 +55,18 @@ class CorpusFile {
   const Vocabularies& vocabularies() const { return vocabularies_; }
   std::size_t skipped_lines() const { return skipped_; }
 
-  /// One pair, from the file. Many threads may ask at once.
+  /// One pair, from the file. Many threads may ask at once. Throws where the text around it is no longer what
+  /// it was when the file was opened.
   SentencePair pair(std::size_t i) const {
     if (i >= size()) fail(path_.string(), "a pair below " + detail::text(size()), detail::text(i));
-    const std::uint64_t begin = places_[i / block];
-    const std::uint64_t end = i / block + 1 < places_.size() ? places_[i / block + 1] : end_;
-    std::string text(end - begin, '\0');
-    detail::read_at(path_, *file_, begin, std::as_writable_bytes(std::span(text.data(), text.size())));
+    std::string text = block_text(i / block);
+    if (checksum(text) != checksums_[i / block])
+      fail(path_.string(), "the text that it had when it was opened",
+           "other text from byte " + detail::text(places_[i / block]) + " on", "it has changed since");
     std::istringstream stream(std::move(text));
     PairReader reader(stream, path_.string(), bad_lines_);
     SentencePair found;
-    for (std::size_t k = 0; k <= i % block; ++k)
-      if (!reader.next(found))
-        fail(path_.string(), "the pairs that it had when it was opened", "fewer", "it has changed since");
+    for (std::size_t k = 0; k <= i % block; ++k) reader.next(found);  // there is one, as the text is the same
     return found;
   }
   /// Its rows: tokens with `<eos>`, cut to `max_length` where there is one.
@@ -75,6 +75,28 @@ class CorpusFile {
   }
   std::vector<Token> target_row(const SentencePair& pair) const {
     return row(vocabularies_.target.encode(vocabularies_.target_tokens(pair.target)));
+  }
+
+  /// Rows of some pairs.
+  struct Sample {
+    Corpus::Rows source, target;
+    std::size_t cut_rows = 0;
+  };
+  /// At most so many pairs, evenly from all of the file, or all that there are.
+  Sample sample(std::size_t most) const {
+    Sample out;
+    const std::size_t apart = (size() + most - 1) / most, longest = vocabularies_.text.max_length;
+    const auto add = [&](Corpus::Rows& rows, const std::vector<std::string>& tokens,
+                         const Vocabulary& vocabulary) {
+      out.cut_rows += longest != 0 && tokens.size() + 1 > longest ? 1 : 0;
+      rows.push_back(row(vocabulary.encode(tokens)));
+    };
+    for (std::size_t i = 0; i < size(); i += apart) {
+      const SentencePair found = pair(i);
+      add(out.source, vocabularies_.source_tokens(found.source), vocabularies_.source);
+      add(out.target, vocabularies_.target_tokens(found.target), vocabularies_.target);
+    }
+    return out;
   }
 
   // What `TrainingData` asks for.
@@ -136,7 +158,7 @@ class CorpusFile {
     std::ifstream stream(path_, std::ios::binary);
     if (!stream) fail(path_.string(), "a file that can be opened", "none");
     PairReader reader(stream, path_.string(), bad_lines_);
-    random::Key key{bytes_};
+    random::Key key{0};
     for (const auto* vocabulary : {&vocabularies_.source, &vocabularies_.target})
       for (const std::string& token : vocabulary->tokens())
         key = {fingerprint(std::as_bytes(std::span(token.data(), token.size())), key)};
@@ -150,10 +172,20 @@ class CorpusFile {
       if (lengths_.size() % block == 0) next = position(stream);
     }
     end_ = position(stream);
+    for (std::size_t b = 0; b < places_.size(); ++b) checksums_.push_back(checksum(block_text(b)));
     skipped_ = reader.skipped();
     fingerprint_ = key;
     lengths_.shrink_to_fit();
     places_.shrink_to_fit();
+  }
+  std::string block_text(std::size_t b) const {
+    const std::uint64_t begin = places_[b], end = b + 1 < places_.size() ? places_[b + 1] : end_;
+    std::string text(end - begin, '\0');
+    detail::read_at(path_, *file_, begin, std::as_writable_bytes(std::span(text.data(), text.size())));
+    return text;
+  }
+  static std::uint32_t checksum(const std::string& text) {
+    return static_cast<std::uint32_t>(fingerprint(std::as_bytes(std::span(text.data(), text.size()))));
   }
   std::uint64_t position(std::istream& stream) const {
     return stream.eof() ? bytes_ : static_cast<std::uint64_t>(std::streamoff(stream.tellg()));
@@ -174,8 +206,9 @@ class CorpusFile {
   BadLines bad_lines_;
   std::shared_ptr<const detail::FileHandle> file_;
   std::size_t bytes_ = 0, skipped_ = 0;
-  std::uint64_t end_ = 0;              // of the last pair
-  std::vector<std::uint64_t> places_;  // of every block-th pair
+  std::uint64_t end_ = 0;                 // of the last pair
+  std::vector<std::uint64_t> places_;     // of every block-th pair
+  std::vector<std::uint32_t> checksums_;  // of each block's text
   std::vector<std::uint8_t> lengths_;
   random::Key fingerprint_;
 };

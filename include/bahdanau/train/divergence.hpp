@@ -10,6 +10,16 @@
 #include <bahdanau/core/digits.hpp>
 #include <bahdanau/core/error.hpp>
 
+namespace bahdanau {
+
+/// What `fit` throws where numbers are no longer finite; the model then has its last good weights.
+class NotFinite : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace bahdanau
+
 namespace bahdanau::detail {
 
 /// Looks at each epoch's training loss, in nats per token.

@@ -15,6 +15,7 @@
 #include <bahdanau/distributed/communicator.hpp>
 #include <bahdanau/model/scheduled_sampling.hpp>
 #include <bahdanau/train/batches.hpp>
+#include <bahdanau/train/criterion.hpp>
 #include <bahdanau/train/progress.hpp>
 #include <bahdanau/train/report.hpp>
 #include <bahdanau/train/schedule.hpp>
@@ -34,6 +35,9 @@ struct TrainerOptions {
   double label_smoothing = 0;
   std::size_t patience = 0;  // epochs without a better validation loss before training stops; 0: never
   double min_delta = 0;      // by more than this, in nats per token, a validation loss must fall to be better
+  // In place of the validation loss, for the best epoch, `patience`, `min_delta` and the schedule. It needs a
+  // validation set. Rank 0 alone calls it; it must leave the weights alone.
+  Criterion criterion{};
   Progress progress = Progress::automatic;
   std::filesystem::path checkpoint{};  // where to keep one; empty: nowhere
   std::size_t checkpoint_every = 0;    // batches; 0: after every epoch

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <unistd.h>
 
@@ -41,13 +42,16 @@ inline std::string duration_text(double seconds) {
 
 /// The numbers of an epoch, as bar and lines show them; a narrow terminal has no room for all of them.
 enum class Detail { all, no_speed, brief };
-inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs, Detail detail = Detail::all) {
+inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs, const std::string& criterion,
+                              Detail detail = Detail::all) {
   std::string out = "epoch " + text(r.epoch) + "/" + text(epochs) + "  ";
   if (detail != Detail::brief) out += "loss " + fixed_digits(r.training.d2l(), 4) + "  ";
   out += fixed_digits(r.training.nats_per_token(), 3) + (detail == Detail::brief ? " nats" : " nats/token");
   if (r.validation)
     out += (detail == Detail::brief ? "  valid " : "  validation ") +
-           fixed_digits(r.validation->nats_per_token(), 3) + (r.best ? " *" : "");
+           fixed_digits(r.validation->nats_per_token(), 3);
+  if (r.measured) out.append("  ").append(criterion).append(" ").append(fixed_digits(*r.measured, 2));
+  if (r.validation && r.best) out += " *";
   if (detail == Detail::all) out += "  " + fixed_digits(r.tokens_per_second(), 0) + " tokens/s";
   return out;
 }
@@ -55,12 +59,14 @@ inline std::string epoch_text(const EpochReport& r, std::uint64_t epochs, Detail
 /// Draws what `Progress` asks for.
 class ProgressDisplay {
  public:
-  ProgressDisplay(Progress kind, std::uint64_t epochs, std::uint64_t first)
+  /// `criterion` is the name of what epochs are compared by, where that is not a loss.
+  ProgressDisplay(Progress kind, std::uint64_t epochs, std::uint64_t first, std::string criterion = {})
       : kind_(kind != Progress::automatic    ? kind
               : ::isatty(STDERR_FILENO) == 1 ? Progress::bar
                                              : Progress::lines),
         epochs_(epochs),
-        first_(first) {}
+        first_(first),
+        criterion_(std::move(criterion)) {}
   ~ProgressDisplay() { finish(); }
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
@@ -122,16 +128,18 @@ class ProgressDisplay {
   std::string fitted(const EpochReport& report, const std::string& rest, std::size_t columns) const {
     for (const Detail detail : {Detail::all, Detail::no_speed, Detail::brief})
       for (const std::string_view end : {std::string_view(rest), std::string_view()})
-        if (std::string text = epoch_text(report, epochs_, detail).append(end); text.size() <= columns)
+        if (std::string text = epoch_text(report, epochs_, criterion_, detail).append(end);
+            text.size() <= columns)
           return text;
-    return epoch_text(report, epochs_, Detail::brief);
+    return epoch_text(report, epochs_, criterion_, Detail::brief);
   }
 
   void write(const Line& line) {
     erase();
     const auto put = [&](const Line& l) {
       const std::string rest = "  left " + l.left;
-      say(kind_ == Progress::bar ? fitted(l.report, rest, columns()) : epoch_text(l.report, epochs_) + rest);
+      say(kind_ == Progress::bar ? fitted(l.report, rest, columns())
+                                 : epoch_text(l.report, epochs_, criterion_) + rest);
     };
     if (best_ && best_->report.epoch < line.report.epoch) put(*best_);
     put(line);
@@ -172,6 +180,7 @@ class ProgressDisplay {
 
   Progress kind_;
   std::uint64_t epochs_, first_;
+  std::string criterion_;
   Clock::time_point start_ = Clock::now(), drawn_{}, written_{};
   std::optional<Line> last_, best_;  // not written yet: of the last epoch, and of the best one
   bool shown_ = false;

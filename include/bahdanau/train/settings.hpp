@@ -15,7 +15,10 @@ namespace bahdanau::detail {
 
 template <class Data>
 std::string described(const Data& data) {
-  return text(data.size()) + " pairs, fingerprint " + text(static_cast<std::uint64_t>(fingerprint(data)));
+  // Those that stay in their file are known by their text, not by their tokens.
+  const bool in_file = requires { data.pair(0); };
+  return text(data.size()) + (in_file ? " pairs that stay in their file" : " pairs") + ", fingerprint " +
+         text(static_cast<std::uint64_t>(fingerprint(data)));
 }
 
 /// All settings but the number of epochs; `validation` may be null.
@@ -51,6 +54,8 @@ std::map<std::string, std::string> training_settings(const Model& model, const O
       result.emplace("subword_sampling", text(data.sampling().best) + "/" + number(data.sampling().alpha));
   // Without a validation set it decides nothing.
   if (validation) result.emplace("min_delta", number(o.min_delta));
+  if (o.criterion.measure)
+    result.emplace("criterion", o.criterion.name.empty() ? "unnamed" : o.criterion.name);
   for (const auto& [key, value] : settings_of(optimizer)) result.emplace("optimizer." + key, number(value));
   return result;
 }

@@ -78,8 +78,9 @@ class Trainer<Model, Optimizer> {
   }
 
   /// Trains for `epochs`, or until `stop`. With a validation set the model ends with the weights of the epoch
-  /// that did best on it. Throws where weights or a loss are no longer finite; the model then has those of
-  /// the last epoch that ended well, or of the best one on the validation set.
+  /// that did best on it. Throws `NotFinite` where weights or a loss are no longer finite; the model then has
+  /// those of the last epoch that ended well, or of the best one on the validation set. After another error,
+  /// of data that cannot be read any more say, it has those of the batch before.
   ///
   /// Called again it trains for `epochs` more: the weights, the optimizer's moments and the dropout masks go
   /// on; the count of epochs, the order of the pairs and the schedule start anew.
@@ -112,6 +113,8 @@ class Trainer<Model, Optimizer> {
         "gives the model's Batch, length_of(data, i) and fingerprint(data); see TrainingData in "
         "train/trainable.hpp");
     if (data.size() == 0) fail("Trainer::fit", "data with examples", "none");
+    if (options_.criterion.measure && !validation)
+      fail("TrainerOptions.criterion", "a validation set, whose best epoch it decides", "none");
     training_.require_same_sizes("Trainer::fit");
     require_vocabulary(data);
     if (validation) require_vocabulary(*validation);
@@ -127,7 +130,7 @@ class Trainer<Model, Optimizer> {
     }
     stop_ = out_of_patience(validation != nullptr);  // a checkpoint may be that of the last epoch
     detail::ProgressDisplay display(all().first() ? options_.progress : Progress::silent, options_.epochs,
-                                    state_.epoch + 1);
+                                    state_.epoch + 1, options_.criterion.name);
     describe_data(data, validation, display);
     detail::Divergence divergence(loss_of_guessing());
     for (const EpochReport& report : state_.report.epochs) watch(divergence, report, nullptr);
@@ -140,6 +143,7 @@ class Trainer<Model, Optimizer> {
         break;
       }
       require_sound(report, data);
+      measure(report);
       finish_epoch(report, validation != nullptr);
       display.epoch(report);
       watch(divergence, report, &display);
@@ -168,6 +172,23 @@ class Trainer<Model, Optimizer> {
     detail::require_same_everywhere(all(), "Trainer::fit", settings);
   }
 
+  /// What the caller compares epochs by: rank 0 measures it, and the others hear of it.
+  void measure(EpochReport& report) const {
+    if (!options_.criterion.measure) return;
+    double value = 0;
+    if (all().first()) {
+      const std::uint64_t before = std::as_const(*model_).weights().version();
+      value = options_.criterion.measure();
+      if (std::as_const(*model_).weights().version() != before)
+        fail("TrainerOptions.criterion", "weights that it leaves as they are", "others",
+             "change them in on_epoch");
+    }
+    broadcast(all(), std::as_writable_bytes(std::span(&value, 1)));
+    if (!std::isfinite(value))
+      fail("TrainerOptions.criterion", "a finite number", detail::number_text(value));
+    report.measured = value;
+  }
+
   /// Rank 0 alone calls it; what it did to the weights, and `stop`, is so everywhere.
   void call_back(const EpochReport& report) {
     const std::uint64_t before = std::as_const(*model_).weights().version();
@@ -186,7 +207,7 @@ class Trainer<Model, Optimizer> {
   void describe_data(const Data& data, const Data* validation, detail::ProgressDisplay& display) {
     if (options_.progress != Progress::silent)
       if (const auto what = detail::build_warning<detail::optimised>()) display.warn(*what);
-    if constexpr (std::is_same_v<Data, Corpus>)
+    if constexpr (requires { detail::facts_of(data); })
       detail::describe_text(data, validation, state_.report,
                             [&](const std::string& what) { display.warn(what); });
   }
@@ -364,10 +385,14 @@ class Trainer<Model, Optimizer> {
     const bool validated = state_.settings.at("validation") != "none" && state_.report.best_epoch > 0;
     const std::uint64_t epoch = validated ? state_.report.best_epoch : state_.epoch;
     model_->weights() = validated ? best_ : good_;
-    fail(where, expected, detail::number_text(got),
-         "the model has " +
-             (epoch == 0 ? "its first weights" : "the weights of epoch " + detail::text(epoch)) +
-             "; lower the learning rate or the bound of clipping");
+    try {
+      fail(where, expected, detail::number_text(got),
+           "the model has " +
+               (epoch == 0 ? "its first weights" : "the weights of epoch " + detail::text(epoch)) +
+               "; lower the learning rate or the bound of clipping");
+    } catch (const Error& e) {
+      throw NotFinite(e.what());
+    }
   }
 
   void copy_weights(ParameterBlock<Backend>& to) const { to = model_->weights(); }

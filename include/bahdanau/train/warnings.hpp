@@ -15,14 +15,6 @@
 
 namespace bahdanau::detail {
 
-inline std::optional<std::string> cut_warning(std::string_view what, const Corpus& corpus) {
-  const std::size_t cut = corpus.cut_rows();
-  if (cut == 0) return std::nullopt;
-  return text(cut) + " of the " + std::string(what) + "'s " + text(2 * corpus.size()) + " rows " +
-         (cut == 1 ? "was" : "were") + " cut to " + text(corpus.vocabularies().text.max_length) +
-         " tokens; raise max_length to keep them whole";
-}
-
 /// The share of words, `<eos>` not counted, that the vocabulary does not have.
 inline double unknown_share(const Corpus::Rows& rows) {
   std::size_t words = 0, unknown = 0;
@@ -34,25 +26,66 @@ inline double unknown_share(const Corpus::Rows& rows) {
   return words == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(words);
 }
 
-inline std::optional<std::string> unknown_warning(std::string_view what, const Corpus& corpus) {
+/// What is known of a text's rows.
+struct TextFacts {
+  std::size_t pairs, rows, cut_rows;  // the latter two of those that were looked at
+  std::size_t max_length;
+  double source_unknown, target_unknown;  // shares of the words
+};
+
+inline TextFacts facts_of(const Corpus& corpus) {
+  return {corpus.size(),
+          2 * corpus.size(),
+          corpus.cut_rows(),
+          corpus.vocabularies().text.max_length,
+          unknown_share(corpus.source()),
+          unknown_share(corpus.target())};
+}
+
+/// Of pairs that are in a file, some are looked at.
+template <class Pairs>
+requires requires(const Pairs& pairs) { pairs.sample(1); }
+TextFacts facts_of(const Pairs& pairs) {
+  constexpr std::size_t looked_at = 4096;
+  const auto sample = pairs.sample(looked_at);
+  return {pairs.size(),
+          sample.source.size() + sample.target.size(),
+          sample.cut_rows,
+          pairs.vocabularies().text.max_length,
+          unknown_share(sample.source),
+          unknown_share(sample.target)};
+}
+
+inline std::optional<std::string> cut_warning(std::string_view what, const TextFacts& facts) {
+  if (facts.cut_rows == 0) return std::nullopt;
+  return text(facts.cut_rows) + " of the " + std::string(what) + "'s " + text(facts.rows) + " rows " +
+         (facts.rows == 2 * facts.pairs ? "" : "that were looked at ") +
+         (facts.cut_rows == 1 ? "was" : "were") + " cut to " + text(facts.max_length) +
+         " tokens; raise max_length to keep them whole";
+}
+
+inline std::optional<std::string> unknown_warning(std::string_view what, const TextFacts& facts) {
   constexpr double mostly = 0.5;
-  const double source = unknown_share(corpus.source()), target = unknown_share(corpus.target());
-  if (source <= mostly && target <= mostly) return std::nullopt;
+  if (facts.source_unknown <= mostly && facts.target_unknown <= mostly) return std::nullopt;
   const auto percent = [](double share) { return fixed_digits(100 * share, 0) + " %"; };
-  return percent(source) + " of the " + std::string(what) + "'s source tokens and " + percent(target) +
+  return percent(facts.source_unknown) + " of the " + std::string(what) + "'s source tokens and " +
+         percent(facts.target_unknown) +
          " of its target tokens are <unk>; lower min_frequency, or use the vocabularies of such data";
 }
 
 /// What is in the text that nobody may have wanted: into the report, and to `warn(sentence)`.
-template <class Warn>
-void describe_text(const Corpus& corpus, const Corpus* validation, TrainingReport& report, const Warn& warn) {
-  report.cut_rows = corpus.cut_rows();
-  report.source_unknown = unknown_share(corpus.source());
-  report.target_unknown = unknown_share(corpus.target());
+template <class Text, class Warn>
+void describe_text(const Text& data, const Text* validation, TrainingReport& report, const Warn& warn) {
+  const TextFacts facts = facts_of(data);
+  // As of all rows, where some were looked at.
+  report.cut_rows = facts.cut_rows * (2 * facts.pairs) / facts.rows;
+  report.source_unknown = facts.source_unknown;
+  report.target_unknown = facts.target_unknown;
+  const std::optional<TextFacts> held_out = validation ? std::optional(facts_of(*validation)) : std::nullopt;
   for (const auto warning : {cut_warning, unknown_warning}) {
-    if (const auto what = warning("training data", corpus)) warn(*what);
-    if (!validation) continue;
-    if (const auto what = warning("validation data", *validation)) warn(*what);
+    if (const auto what = warning("training data", facts)) warn(*what);
+    if (!held_out) continue;
+    if (const auto what = warning("validation data", *held_out)) warn(*what);
   }
 }
 

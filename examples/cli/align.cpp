@@ -15,7 +15,7 @@ namespace cli {
 namespace {
 
 /// A line: a pair, or what is wrong with it.
-struct PairLine {
+struct AlignLine {
   std::string place, problem;
   bd::SentencePair pair;
 };
@@ -28,7 +28,7 @@ void align(const AlignOptions& options) {
   const Aligner aligner(options.alignment, *model, options.model);
   for (bool more = true; more;) {
     const auto lines =
-        read_lines<PairLine>(reader, options.batch, false, [&](PairLine& line, BatchBudget& budget) {
+        read_lines<AlignLine>(reader, options.batch, false, [&](AlignLine& line, BatchBudget& budget) {
           if (!reader.next(line.pair)) return false;
           line.place = reader.where();
           check_lengths(*model, line.pair, line.place, options.max_source);
@@ -37,7 +37,7 @@ void align(const AlignOptions& options) {
         });
     std::vector<bd::SentencePair> pairs;
     std::vector<std::string> places;
-    for (const PairLine& line : lines) {
+    for (const AlignLine& line : lines) {
       if (!line.problem.empty()) break;
       pairs.push_back(line.pair);
       places.push_back(line.place);

@@ -71,10 +71,11 @@ CLI::Validator real(const std::string& what, Fits fits) {
   });
 }
 
-const CLI::Validator positive = whole(1, 1 << 24);
-const CLI::Validator count = whole(0, 1 << 30);
-const CLI::Validator length = whole(1, bd::TextOptions::longest);
-const CLI::Validator share = real("a number from 0 to 0.999", [](double x) { return x >= 0 && x <= 0.999; });
+const CLI::Validator above_zero = whole(1, 1 << 24);
+const CLI::Validator any_count = whole(0, 1 << 30);
+const CLI::Validator any_length = whole(1, bd::TextOptions::longest);
+const CLI::Validator any_share =
+    real("a number from 0 to 0.999", [](double x) { return x >= 0 && x <= 0.999; });
 
 template <class Number>
 CLI::Option* number(CLI::App* command, const std::string& name, Number& value, const std::string& purpose,
@@ -100,7 +101,7 @@ void add_batch(CLI::App* command, std::size_t& batch, const std::string& purpose
 }
 void add_longest(CLI::App* command, std::size_t& longest) {
   number(command, "--max-source", longest, "Longest sentence in tokens with its <eos>, on either side",
-         length);
+         any_length);
 }
 CLI::Option* add_metrics(CLI::App* command, std::vector<std::string>& metrics, const std::string& purpose,
                          const std::vector<std::string>& known) {
@@ -122,11 +123,11 @@ void add_search(CLI::App* command, SearchOptions& search) {
           "--max-length", search.max_length,
           "Longest translation in tokens with its <eos> [twice the source's tokens plus 10, at least "
           "--max-length of the training, if it had one, and at most 1000]")
-      ->check(length);
+      ->check(any_length);
   command
       ->add_option("--min-length", search.min_length,
                    "Shortest translation in tokens with its <eos>, which is not chosen before")
-      ->check(length);
+      ->check(any_length);
   number(command, "--coverage-penalty", search.coverage_penalty,
          "GNMT's, for what was not attended to; sets a beam",
          real("a number from 0 to 100", [](double x) { return x >= 0 && x <= 100; }));
@@ -142,7 +143,7 @@ void add_search(CLI::App* command, SearchOptions& search) {
 }
 
 void add_limits(CLI::App* command, SearchOptions& search) {
-  number(command, "--max-source", search.max_source, "Longest source in tokens with its <eos>", length);
+  number(command, "--max-source", search.max_source, "Longest source in tokens with its <eos>", any_length);
   number(command, "--max-memory", search.max_memory,
          "Megabytes that a batch may need, estimated from above; 0 is any", whole(0, 1 << 24));
 }
@@ -408,13 +409,13 @@ void add_train(CLI::App& app) {
               "Sizes, first weights, optimizer, batches and epochs as the architecture's paper has them, "
               "where they are not given here")
       ->group("Model");
-  number(c, "--embed", o.config.embed, "Width of the embeddings", positive)->group("Model");
-  number(c, "--hidden", o.config.hidden, "Width of the hidden states", positive)->group("Model");
+  number(c, "--embed", o.config.embed, "Width of the embeddings", above_zero)->group("Model");
+  number(c, "--hidden", o.config.hidden, "Width of the hidden states", above_zero)->group("Model");
   number(c, "--layers", o.config.layers, "Cells on top of one another", whole(1, 1024))->group("Model");
-  number(c, "--dropout", o.config.dropout, "Between layers and on attention weights, 0 up to 1", share)
+  number(c, "--dropout", o.config.dropout, "Between layers and on attention weights, 0 up to 1", any_share)
       ->group("Model");
   number(c, "--embedding-dropout", o.config.embedding_dropout,
-         "On the embedded tokens of both languages, 0 up to 1", share)
+         "On the embedded tokens of both languages, 0 up to 1", any_share)
       ->group("Model");
   const auto variational = std::make_shared<bool>(false);
   c->add_flag("--variational", *variational,
@@ -449,9 +450,9 @@ void add_train(CLI::App& app) {
       ->group("Text");
   c->add_option("--max-length", o.corpus.max_length,
                 "Longest row in tokens with its <eos>; longer ones are cut [nothing is cut]")
-      ->check(length)
+      ->check(any_length)
       ->group("Text");
-  number(c, "--min-frequency", o.corpus.min_frequency, "Tokens seen less often become <unk>", count)
+  number(c, "--min-frequency", o.corpus.min_frequency, "Tokens seen less often become <unk>", any_count)
       ->group("Text");
   const auto text = std::make_shared<TextChoices>();
   add_text(c, *text, o.subwords, o.corpus.sampling);
@@ -462,7 +463,7 @@ void add_train(CLI::App& app) {
   const auto skip = std::make_shared<bool>(false);
   c->add_flag("--skip-bad-lines", *skip, "Leave out, and count, lines that are no pairs")->group("Text");
 
-  number(c, "--epochs", o.trainer.epochs, "Passes over the data", count)->group("Training");
+  number(c, "--epochs", o.trainer.epochs, "Passes over the data", any_count)->group("Training");
   add_batch(c, o.trainer.batch, "Sentence pairs in a batch");
   c->get_option("--batch")->group("Training");
   const auto rate = std::make_shared<double>(0);
@@ -475,12 +476,13 @@ void add_train(CLI::App& app) {
          real("a number of at least 0", [](double x) { return x >= 0; }))
       ->group("Training");
   number(c, "--label-smoothing", o.trainer.label_smoothing, "Share of probability spread over the vocabulary",
-         share)
+         any_share)
       ->group("Training");
-  number(c, "--warm-up", o.trainer.schedule.warm_up, "Steps over which the rate rises from 0", count)
+  number(c, "--warm-up", o.trainer.schedule.warm_up, "Steps over which the rate rises from 0", any_count)
       ->group("Training");
   number(c, "--decay-patience", o.trainer.schedule.patience,
-         "Halve the rate after N epochs without a better loss, or what --best-by says; 0 never does", count)
+         "Halve the rate after N epochs without a better loss, or what --best-by says; 0 never does",
+         any_count)
       ->group("Training");
   const auto decay = std::make_shared<std::string>("none");
   bd::ScheduledSampling& sampling = o.trainer.scheduled_sampling;
@@ -499,7 +501,7 @@ void add_train(CLI::App& app) {
   number(c, "--sampling-slope", sampling.slope, "The slope of --scheduled-sampling linear", at_least_0)
       ->needs(scheduled)
       ->group("Training");
-  number(c, "--sampling-least", sampling.least, "The least share of true tokens", share)
+  number(c, "--sampling-least", sampling.least, "The least share of true tokens", any_share)
       ->needs(scheduled)
       ->group("Training");
   const auto sampling_best = std::make_shared<bool>(false);
@@ -527,7 +529,7 @@ void add_train(CLI::App& app) {
       ->needs("--validation")
       ->group("Training");
   number(c, "--patience", o.trainer.patience,
-         "Stop after N epochs without a better one on the validation set; 0 never does", count)
+         "Stop after N epochs without a better one on the validation set; 0 never does", any_count)
       ->needs("--validation")
       ->group("Training");
   number(c, "--min-delta", o.trainer.min_delta,
@@ -677,16 +679,16 @@ void add_serve(CLI::App& app) {
       ->capture_default_str();
   number(command, "--port", o.port, "Port to listen on; 0 is one that is free", whole(0, 65535));
   add_batch(command, o.batch, "Sentences that are decoded together");
-  number(command, "--queue", o.queue, "Sentences that may wait; more are refused", positive);
+  number(command, "--queue", o.queue, "Sentences that may wait; more are refused", above_zero);
   number(command, "--connections", o.connections, "Clients that are served at once; others wait",
          whole(1, 4096));
   number(command, "--max-body", o.max_body, "Bytes of a request", whole(64, 1 << 30));
-  number(command, "--max-sentences", o.max_sentences, "Sentences of a request", positive);
-  number(command, "--max-source", o.max_source, "Tokens of a source, with its <eos>", length);
-  number(command, "--max-target", o.max_target, "Tokens of a translation, with its <eos>", length);
+  number(command, "--max-sentences", o.max_sentences, "Sentences of a request", above_zero);
+  number(command, "--max-source", o.max_source, "Tokens of a source, with its <eos>", any_length);
+  number(command, "--max-target", o.max_target, "Tokens of a translation, with its <eos>", any_length);
   number(command, "--max-beam", o.max_beam, "Hypotheses of a request", whole(1, 1024));
   number(command, "--max-memory", o.max_memory,
-         "Megabytes that a batch may take, estimated from above; 0 is any", count);
+         "Megabytes that a batch may take, estimated from above; 0 is any", any_count);
   number(command, "--deadline", o.deadline, "Seconds that a request may take",
          real("a number above 0", [](double x) { return x > 0 && x < 1e6; }));
 }
@@ -722,7 +724,7 @@ void add_evaluate(CLI::App& app) {
   add_search(command, o.search);
   add_limits(command, o.search);
   add_batch(command, o.batch, "Sentence pairs at a time");
-  command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(positive);
+  command->add_option("--max-pairs", o.max_pairs, "Use the first N pairs [all]")->check(above_zero);
   command->add_flag("--skip-bad-lines", o.skip_bad_lines,
                     "Leave out, and count, lines that are no pairs, or too long");
   CLI::Option* metric =
@@ -827,7 +829,7 @@ void add_explain(CLI::App& app) {
   number(command, "--nbest", o.search.nbest, "Translations of a sentence, at most as many as --beam",
          whole(1, 1024));
   number(command, "--runners-up", o.runners_up, "Words beside each that might have come", whole(0, 1000));
-  number(command, "--max-pairs", o.max_pairs, "Use the first N sentences", positive);
+  number(command, "--max-pairs", o.max_pairs, "Use the first N sentences", above_zero);
   add_limits(command, o.search);
   command->parse_complete_callback([c = command, &o] {
     if (o.search.nbest <= o.search.beam) return;

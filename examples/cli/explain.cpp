@@ -21,13 +21,13 @@ namespace cli {
 namespace {
 
 /// A line of the data: a source, and a reference if there is a tab.
-struct Line {
+struct ExplainLine {
   std::string place;
   bd::SentencePair pair;
   std::size_t number = 0;
 };
 
-std::vector<Line> read(const ExplainOptions& options, const AnyModel& model) {
+std::vector<ExplainLine> read(const ExplainOptions& options, const AnyModel& model) {
   std::ifstream file;
   if (options.data != "-") {
     file.open(options.data);
@@ -36,11 +36,11 @@ std::vector<Line> read(const ExplainOptions& options, const AnyModel& model) {
   }
   const std::string name = options.data == "-" ? "<stdin>" : options.data.string();
   SentenceReader reader(options.data == "-" ? std::cin : file, name);
-  std::vector<Line> lines;
+  std::vector<ExplainLine> lines;
   for (std::string text; lines.size() < options.max_pairs && reader.next(text);) {
     if (bd::detail::is_blank(text)) continue;
     const std::size_t tab = std::min(text.find('\t'), text.size());
-    Line line{reader.where(), {text.substr(0, tab), {}}, reader.line()};
+    ExplainLine line{reader.where(), {text.substr(0, tab), {}}, reader.line()};
     if (tab < text.size()) {  // what follows a second tab is ignored
       const std::size_t end = std::min(text.find('\t', tab + 1), text.size());
       line.pair.target = text.substr(tab + 1, end - tab - 1);
@@ -75,7 +75,7 @@ void explain(const ExplainOptions& options) {
   if (!options.gold.empty()) check_apart("--out", options.out, "--gold", options.gold);
   const auto model = load_models(options.model);
   check_words(*model, options.search.search());
-  const std::vector<Line> lines = read(options, *model);
+  const std::vector<ExplainLine> lines = read(options, *model);
   const std::vector<bd::Alignment> gold =
       options.gold.empty() ? std::vector<bd::Alignment>() : bd::read_pharaoh(options.gold);
   std::vector<bd::plot::PageSentence> sentences;
@@ -96,7 +96,7 @@ void explain(const ExplainOptions& options) {
     }
     std::vector<bd::Translation> scored = model->score(pairs, options.batch);
     for (std::size_t i = 0, given = 0; i < found.size(); ++i) {
-      const Line& line = lines[begin + i];
+      const ExplainLine& line = lines[begin + i];
       for (const bd::Translation& translation : found[i])
         check_finite(translation, line.place, options.model.string());
       bd::plot::PageSentence sentence{std::move(found[i])};

@@ -17,22 +17,22 @@ namespace {
 using Scored = bd::Translation;
 
 /// A line: a pair and its score, or what is wrong with it.
-struct PairLine {
+struct ScoreLine {
   std::string place, problem;
   bd::SentencePair pair;
   Scored scored;
 };
 
 /// The next lines, at most a batch.
-std::vector<PairLine> read(bd::PairReader& reader, const AnyModel& model, const ScoreOptions& options) {
-  return read_lines<PairLine>(reader, options.batch, options.keep_going,
-                              [&](PairLine& line, BatchBudget& budget) {
-                                if (!reader.next(line.pair)) return false;
-                                line.place = reader.where();
-                                check_lengths(model, line.pair, line.place, options.max_source);
-                                budget.take(line.pair.source + line.pair.target);
-                                return true;
-                              });
+std::vector<ScoreLine> read(bd::PairReader& reader, const AnyModel& model, const ScoreOptions& options) {
+  return read_lines<ScoreLine>(reader, options.batch, options.keep_going,
+                               [&](ScoreLine& line, BatchBudget& budget) {
+                                 if (!reader.next(line.pair)) return false;
+                                 line.place = reader.where();
+                                 check_lengths(model, line.pair, line.place, options.max_source);
+                                 budget.take(line.pair.source + line.pair.target);
+                                 return true;
+                               });
 }
 
 /// score TAB source TAB target, without the `<eos>` that ends both.
@@ -47,10 +47,10 @@ void append_text(std::string& out, const Scored& scored, const bd::TextOptions& 
 }
 
 /// Scores lines in one batch, or, where that takes too much memory, one by one.
-void score_lines(const AnyModel& model, std::vector<PairLine>& lines, std::size_t batch) {
+void score_lines(const AnyModel& model, std::vector<ScoreLine>& lines, std::size_t batch) {
   std::vector<bd::SentencePair> pairs;
-  std::vector<PairLine*> asked;
-  for (PairLine& line : lines) {
+  std::vector<ScoreLine*> asked;
+  for (ScoreLine& line : lines) {
     if (!line.problem.empty()) continue;
     pairs.push_back(line.pair);
     asked.push_back(&line);
@@ -61,7 +61,7 @@ void score_lines(const AnyModel& model, std::vector<PairLine>& lines, std::size_
     return;
   } catch (const std::bad_alloc&) {
   }
-  for (PairLine* line : asked) try {
+  for (ScoreLine* line : asked) try {
       line->scored = std::move(model.score(std::vector{line->pair}, 1).front());
     } catch (const std::bad_alloc&) {
       line->problem = line->place + ": expected a pair that fits into memory, got a longer one";
@@ -71,10 +71,10 @@ void score_lines(const AnyModel& model, std::vector<PairLine>& lines, std::size_
 void score_all(bd::PairReader& reader, const AnyModel& model, const ScoreOptions& options) {
   Unanswered unanswered;
   for (bool more = true; more;) {
-    std::vector<PairLine> lines = read(reader, model, options);
+    std::vector<ScoreLine> lines = read(reader, model, options);
     score_lines(model, lines, options.batch);
     std::string out;
-    for (PairLine& line : lines) {
+    for (ScoreLine& line : lines) {
       try {
         if (line.problem.empty()) check_finite(line.scored, line.place, options.model.string());
       } catch (const bd::Error& e) {

@@ -19,28 +19,30 @@ namespace cli {
 namespace {
 
 /// A line, and what became of it: a blank one has no sentence; `problem` says why there is no answer.
-struct Line {
+struct TranslateLine {
   std::string place, sentence, problem;
   std::vector<bd::Translation> found;
 };
 
 /// The next lines, at most `count`.
-std::vector<Line> read(SentenceReader& reader, const AnyModel& model, const TranslateOptions& options,
-                       std::size_t count) {
-  return read_lines<Line>(reader, count, options.keep_going, [&](Line& line, BatchBudget& budget) {
-    std::string sentence;
-    if (!reader.next(sentence)) return false;
-    line.place = reader.where();
-    const bool blank = bd::detail::is_blank(sentence);
-    if (!blank) check_length(model, sentence, line.place, options.search.max_source);
-    budget.take(sentence);
-    if (!blank) line.sentence = std::move(sentence);
-    return true;
-  });
+std::vector<TranslateLine> read(SentenceReader& reader, const AnyModel& model,
+                                const TranslateOptions& options, std::size_t count) {
+  return read_lines<TranslateLine>(reader, count, options.keep_going,
+                                   [&](TranslateLine& line, BatchBudget& budget) {
+                                     std::string sentence;
+                                     if (!reader.next(sentence)) return false;
+                                     line.place = reader.where();
+                                     const bool blank = bd::detail::is_blank(sentence);
+                                     if (!blank)
+                                       check_length(model, sentence, line.place, options.search.max_source);
+                                     budget.take(sentence);
+                                     if (!blank) line.sentence = std::move(sentence);
+                                     return true;
+                                   });
 }
 
 /// Translates one line, or says why it cannot be.
-void translate_alone(const AnyModel& model, Line& line, const TranslateOptions& options) {
+void translate_alone(const AnyModel& model, TranslateLine& line, const TranslateOptions& options) {
   try {
     line.found = model.translate(std::vector{line.sentence}, options.search.search()).front();
   } catch (const bd::Error& e) {
@@ -54,10 +56,11 @@ void translate_alone(const AnyModel& model, Line& line, const TranslateOptions& 
 }
 
 /// Translates lines in one batch, or, where that goes wrong, one by one.
-void translate_all(const AnyModel& model, std::vector<Line>& lines, const TranslateOptions& options) {
+void translate_all(const AnyModel& model, std::vector<TranslateLine>& lines,
+                   const TranslateOptions& options) {
   std::vector<std::string> sentences;
-  std::vector<Line*> asked;
-  for (Line& line : lines) {
+  std::vector<TranslateLine*> asked;
+  for (TranslateLine& line : lines) {
     if (line.sentence.empty()) continue;
     sentences.push_back(line.sentence);
     asked.push_back(&line);
@@ -72,11 +75,11 @@ void translate_all(const AnyModel& model, std::vector<Line>& lines, const Transl
       together = false;
     }
   if (!together)
-    for (Line* line : asked) {
+    for (TranslateLine* line : asked) {
       translate_alone(model, *line, options);
       if (!line->problem.empty() && !options.keep_going) break;
     }
-  for (Line* line : asked)
+  for (TranslateLine* line : asked)
     for (const bd::Translation& translation : line->found) {
       try {
         check_finite(translation, line->place, options.model.string());
@@ -120,10 +123,10 @@ void translate(const TranslateOptions& options) {
   const bool one_by_one = ::isatty(STDIN_FILENO) == 1 || options.search.deadline > 0;
   const std::size_t batch = one_by_one ? 1 : options.batch;
   for (bool more = true; more;) {
-    std::vector<Line> lines = read(reader, *model, options, batch);
+    std::vector<TranslateLine> lines = read(reader, *model, options, batch);
     translate_all(*model, lines, options);
     std::string out;
-    for (const Line& line : lines) {
+    for (const TranslateLine& line : lines) {
       if (line.problem.empty()) {
         append_answer(out, line.found, options);
         continue;

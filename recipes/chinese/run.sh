@@ -25,7 +25,7 @@ if ((short)); then
 else
   split=()
   model=(--architecture rnnsearch --layers 1 --embed 256 --hidden 256 --rate 0.001 --batch 64 --clip 6.4 --epochs 20 --min-frequency 2
-    --dropout 0 --embedding-dropout 0.3 --variational --label-smoothing 0.1 --decay-patience 1 --patience 4)
+    --dropout 0 --embedding-dropout 0.3 --variational --label-smoothing 0.1 --best-by chrf --decay-patience 1 --patience 4)
   search=(--beam 5)
 fi
 # English is read in lower case, which makes fewer words, and written as people do.

@@ -182,6 +182,11 @@ def check_scripts(browser):
     browser.hover(word("target", 1))
     expect("and shows its own attention", max(links_of(browser), key=lambda link: link[2])[1:], [1, 0.7])
     browser.mouse("mouseMoved", 5, 5)
+    for width in (1200, 900):
+        browser.size(width, 900)
+        browser.wait(0.1)
+        expect(f"pictures of heads leave the table of words its room, {width} wide", browser.evaluate("(() => { const t = document.querySelector('#words .scroll'); return t.scrollWidth <= t.clientWidth; })()"))
+    browser.size(1280, 900)
 
 
 def check_long(browser):

@@ -60,7 +60,7 @@ button { cursor: pointer; background: none; border: 0; padding: 0; }
 .list .to { color: var(--soft); }
 .list .facts { display: flex; gap: 12px; font-size: .75rem; color: var(--soft); }
 .main { padding: 16px 20px 60px; min-width: 0; }
-.twins { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0 16px; align-items: stretch; }
+.twins { display: grid; grid-template-columns: fit-content(52%) minmax(0, 1fr); gap: 0 16px; align-items: stretch; }
 .facts-line { display: flex; flex-wrap: wrap; gap: 2px 22px; margin: 0 2px 12px; font-size: .88rem; color: var(--soft); }
 .facts-line b { color: var(--ink); font-weight: 600; }
 .toggle-list { display: none; }
@@ -167,6 +167,7 @@ td .meter i { display: block; height: 100%; background: var(--good); }
 kbd { font: inherit; font-size: .76rem; border: 1px solid var(--line); border-radius: 4px; padding: 0 5px; background: var(--card); }
 .empty { padding: 30px; text-align: center; color: var(--soft); }
 
+@media (max-width: 1080px) { .twins { display: block; } }
 @media (max-width: 820px) {
   .app { display: block; }
   .bar { padding: 8px 12px; gap: 8px; }
@@ -178,7 +179,6 @@ kbd { font: inherit; font-size: .76rem; border: 1px solid var(--line); border-ra
   .card { padding: 14px 12px; border-radius: 10px; }
   .line.source { margin-bottom: 48px; }
   .line { gap: 8px 1px; } .word { padding: 3px 5px 5px; font-size: 1rem; }
-  .twins { display: block; }
   .pair.long .line { max-height: 170px; }
   .bars { grid-template-columns: auto 60px auto; }
   td .meter { width: 40px; margin-inline-end: 6px; }

@@ -34,6 +34,7 @@ case ${1-} in
       echo "tests/run.sh: --minutes: expected a whole number, got $minutes" >&2
       exit 2
     fi
+    [[ -z $minutes ]] || minutes=$((10#$minutes))
     ;;
   --help | -h)
     sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
@@ -59,8 +60,8 @@ seconds() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
 # A large file takes 5 GB to compile, and there are two at a time.
 few_files=ON
-memory=$(awk '$1 == "MemAvailable:" { print int($2 / 1000000) }' /proc/meminfo 2>/dev/null) || memory=
-if ((${memory:-0} < 10)); then few_files=OFF; fi
+memory=$(awk '$1 == "MemTotal:" { print int($2 / 1000000) }' /proc/meminfo 2>/dev/null) || memory=
+if ((${memory:-0} < 12)); then few_files=OFF; fi
 
 # run_build name options... : builds in a folder of that name, runs the tests there, and notes how it went.
 run_build() {
@@ -88,6 +89,7 @@ run_build() {
 at_level() {
   local start=$SECONDS outcome=passed
   if [[ ! -d $build-$1/tests ]] || ! wanted "$2" || ! in_time "$2"; then return; fi
+  ran=1
   echo "== $1, $2"
   (cd "$build-$1" && BAHDANAU_INSTRUCTIONS=$2 ctest --output-on-failure --timeout "$timeout" --parallel "$(nproc)" \
     --tests-regex '^(backend|autograd|cell|score|model|decode|golden|train)$') || outcome=FAILED
@@ -152,6 +154,7 @@ else
   core thread -DBAHDANAU_NATIVE=ON -DBAHDANAU_SANITIZE=thread -DCMAKE_CXX_FLAGS_RELEASE='-O1 -g1'
 fi
 if [[ $mode == nightly ]] && wanted property && in_time property; then
+  ran=1
   # One process per core, each with a seed of its own.
   start=$SECONDS outcome=passed
   export BAHDANAU_PROPERTY_CASES=$((100000 / $(nproc)))
@@ -166,12 +169,14 @@ if [[ $mode == nightly ]] && wanted property && in_time property; then
   [[ $outcome == passed ]] || failed=1
 fi
 if [[ $mode == nightly ]] && wanted arm && in_time arm; then
+  ran=1
   start=$SECONDS outcome=passed
   "$root/tests/arm/run.sh" "$build-arm" || outcome=$([[ $? == 77 ]] && echo skipped || echo FAILED)
   results+=("$(printf '%-10s %-9s %s' arm "$outcome" "$(seconds $((SECONDS - start)))")")
   [[ $outcome != FAILED ]] || failed=1
 fi
 if [[ $mode == nightly ]] && wanted fuzz && in_time fuzz; then
+  ran=1
   start=$SECONDS outcome=passed
   "$root/tests/fuzz/run.sh" --minutes 10 || outcome=FAILED
   results+=("$(printf '%-10s %-9s %s' fuzz "$outcome" "$(seconds $((SECONDS - start)))")")

@@ -375,12 +375,16 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   });
   bd::TrainerOptions trainer = trainer_options(options, checkpoint);
   trainer.communicator = all;
-  // Processes would each read a part of it.
-  if (all.several())
-    for (const auto& [name, path] : {std::pair<const char*, fs::path>("--data", options.data),
-                                     std::pair<const char*, fs::path>("--validation", options.validation)})
-      if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path))
-        bd::fail(name, "a regular file, which all processes can read", path.string());
+  const auto require_no_pipe = [](const char* name, const fs::path& path, const std::string& why) {
+    if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path))
+      bd::fail(name, "a regular file, " + why, path.string());
+  };
+  if (all.several()) {  // each would read a part of it
+    require_no_pipe("--data", options.data, "which all processes can read");
+    require_no_pipe("--validation", options.validation, "which all processes can read");
+  }
+  if (options.best_by != "loss")
+    require_no_pipe("--validation", options.validation, "which --best-by reads once more");
   const Data<Pairs> data = read_data<Pairs>(options, say);
   const Pairs* validation = data.validation ? &*data.validation : nullptr;
   const auto model = new_model(options, data.training.vocabularies());
@@ -434,6 +438,11 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   };
   bd::TrainingReport report;
   int signal = 0;
+  const auto last_written = [&] {
+    std::error_code none;
+    return fs::last_write_time(checkpoint, none);
+  };
+  const auto before = last_written();
   try {
     const InterruptHandlers handlers(options.quiet || !all.first());
     trainer.interrupt = handlers.flag();
@@ -446,9 +455,8 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
     });
     throw;
   } catch (const bd::Error& e) {
-    if (!trained || !fs::exists(checkpoint)) throw;
-    throw bd::Error(std::string(e.what()) + "; " + checkpoint.string() +
-                    " has what was done before, and --resume goes on from it");
+    if (!fs::exists(checkpoint) || last_written() == before) throw;
+    throw bd::Error(std::string(e.what()) + "; " + checkpoint.string() + " has what was done before");
   }
   if (report.interrupted) {
     const std::string done = "interrupted in epoch " + bd::detail::text(report.epochs.size() + 1) + " of " +
@@ -466,8 +474,7 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   say("wrote " + options.model.string());
   fs::remove(checkpoint);
   if (options.plot.empty()) return;
-  page.reset();
-  say("wrote " + (options.plot / "report.html").string());
+  if (page->finish()) say("wrote " + (options.plot / "report.html").string());
   draw(options.plot, report, *model, samples, say);
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <bahdanau/core/error.hpp>
+#include <bahdanau/core/quote.hpp>
 #include <bahdanau/decode/options.hpp>
 #include <bahdanau/metric/any_evaluation.hpp>
 #include <bahdanau/text/pairs.hpp>
@@ -21,7 +23,8 @@ namespace cli {
 /// The error of a model's greedy translations, lower for better ones.
 class ValidationError {
  public:
-  /// Reads the file. The model must outlive this object.
+  /// Reads the file. The model must outlive this object. Throws where there are no pairs, or where the model
+  /// cannot translate a source whole.
   ValidationError(std::string metric, const std::filesystem::path& path, bd::BadLines bad_lines,
                   std::size_t threads, const AnyModel& model)
       : metric_(std::move(metric)), threads_(threads), model_(&model) {
@@ -31,6 +34,16 @@ class ValidationError {
       if (known.try_emplace(pair.source, sources_.size()).second) sources_.push_back(pair.source);
       pairs_.push_back({pair.source, reference_for(model.vocabularies(), pair.target)});
     }
+    const std::string where = path.string();
+    if (pairs_.empty()) bd::fail(where, "at least one sentence pair", "none");
+    const std::size_t most = model.vocabularies().text.max_length;
+    if (model.config().final_state == bd::FinalState::padded)
+      for (const std::string& source : sources_)
+        if (const auto tokens = model.vocabularies().source_tokens(source).size() + 1; tokens > most)
+          bd::fail(
+              where, "sources of at most " + bd::detail::text(most) + " tokens with <eos>",
+              bd::detail::text(tokens) + " in " + bd::detail::quote(source),
+              "a padded encoder translates no longer ones; leave them out of what epochs are compared by");
     for (const bd::SentencePair& pair : pairs_) source_of_.push_back(known.at(pair.source));
   }
 

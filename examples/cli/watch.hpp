@@ -87,12 +87,20 @@ class TrainingPage {
   }
   TrainingPage(const TrainingPage&) = delete;
   TrainingPage& operator=(const TrainingPage&) = delete;
-  ~TrainingPage() {
+  ~TrainingPage() { finish(); }
+
+  /// Writes the page as it stays; whether it is written.
+  bool finish() noexcept {
+    if (finished_) return !failed_;
+    finished_ = true;
     try {
       write(0);
+      failed_ = false;
     } catch (const std::exception& e) {
       if (!failed_) complain(e.what());
+      failed_ = true;
     }
+    return !failed_;
   }
 
   void add(const bd::BatchReport& report) { record_.add(report); }
@@ -127,7 +135,7 @@ class TrainingPage {
   std::size_t epochs_;
   std::function<std::vector<bd::Translation>()> translate_;
   bd::plot::TrainingRecord record_;
-  bool failed_ = false;
+  bool failed_ = false, finished_ = false;
   Clock::time_point written_{}, sampled_{};
   Clock::duration sampling_{};
 };

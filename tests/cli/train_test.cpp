@@ -399,6 +399,17 @@ TEST_CASE("a metric of translations says which epoch is the best", "[cli][train]
   CHECK_THAT(share.err,
              ContainsSubstring("--best-by exact: expected a file for --validation, got a share of the data"));
   CHECK(train_in(files, "--epochs 2 --best-by exact").code == 2);
+  // What was read as pairs already has none left.
+  const Run pipe = train_in(files, "--epochs 2 --best-by exact --validation /dev/null");
+  CHECK(pipe.code == 1);
+  CHECK_THAT(pipe.err,
+             ContainsSubstring("--validation: expected a regular file, which --best-by reads once more"));
+  put(files / "long.tsv", "I go now.\tJe vais.\nI go now and now and now.\tJe vais.\n");
+  const Run padded =
+      train_in(files, "--epochs 2 --final-state padded --max-length 6 --best-by exact --validation " +
+                          shell_word(files / "long.tsv"));
+  CHECK(padded.code == 1);
+  CHECK_THAT(padded.err, ContainsSubstring("expected sources of at most 6 tokens with <eos>, got 9 in "));
   const Run unknown = train_in(files, "--epochs 2 --best-by luck" + file);
   CHECK(unknown.code == 2);
   CHECK_THAT(unknown.err, ContainsSubstring("luck") && ContainsSubstring("loss,bleu"));

@@ -45,6 +45,34 @@ bd::Sequences rows(std::size_t count, std::size_t vocabulary, std::uint64_t seed
   return bd::Sequences(std::move(ids));
 }
 
+using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+
+/// The weights after two steps, the same in all processes; `beside`: sent while others are computed.
+std::vector<float> trained(const bd::Config& config, std::size_t words, std::size_t processes,
+                           std::size_t replicas, std::size_t threads, bool beside) {
+  const bd::Vocabulary vocabulary = bd::Vocabulary::numbered(words);
+  const bd::Batch batch{rows(12, words, 1), rows(12, words, 2)};
+  std::vector<std::vector<float>> weights(processes);
+  run_ranks(processes, [&](InMemory& end) {
+    OfOneThread afterwards{&end};
+    Model model(config, {vocabulary, vocabulary, {}}, 1);
+    bd::Training training(
+        model, bd::Adam{},
+        {.clip = 1,
+         .threads = threads,
+         .replicas = replicas,
+         .communicator = beside ? bd::AnyCommunicator(end) : bd::AnyCommunicator(afterwards)});
+    for (int step = 0; step < 2; ++step) {
+      training.loss(batch);
+      training.backward();
+      training.step();
+    }
+    weights[end.rank()] = model.weights().read();
+  });
+  for (const auto& own : weights) CHECK(own == weights[0]);
+  return weights[0];
+}
+
 }  // namespace
 
 TEST_CASE("elements are finished when all who write to their part are done", "[train][distributed]") {
@@ -59,6 +87,7 @@ TEST_CASE("elements are finished when all who write to their part are done", "[t
     finished.wait({part, 2 * part});
     stage = 2;
   });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(stage == 0);
   finished.begin();
   while (stage == 0) std::this_thread::yield();
@@ -93,36 +122,20 @@ TEST_CASE("what is sent first is computed first", "[train][distributed]") {
 TEST_CASE("gradients that are sent while others are computed have the bits of those sent afterwards",
           "[train][distributed][bits]") {
   constexpr std::size_t words = 6000;  // more weights than a message has, in each half
-  const bd::Vocabulary vocabulary = bd::Vocabulary::numbered(words);
-  using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
-  const bd::Batch batch{rows(12, words, 1), rows(12, words, 2)};
-  const auto trained = [&](std::size_t processes, std::size_t replicas, std::size_t threads, bool beside) {
-    std::vector<std::vector<float>> weights(processes);
-    run_ranks(processes, [&](InMemory& end) {
-      OfOneThread afterwards{&end};
-      Model model({.embed = 64, .hidden = 64, .layers = 2}, {vocabulary, vocabulary, {}}, 1);
-      bd::Training training(
-          model, bd::Adam{},
-          {.clip = 1,
-           .threads = threads,
-           .replicas = replicas,
-           .communicator = beside ? bd::AnyCommunicator(end) : bd::AnyCommunicator(afterwards)});
-      for (int step = 0; step < 2; ++step) {
-        training.loss(batch);
-        training.backward();
-        training.step();
-      }
-      weights[end.rank()] = model.weights().read();
-    });
-    for (const auto& own : weights) CHECK(own == weights[0]);
-    return weights[0];
-  };
-  const std::vector<float> alone = trained(1, 4, 1, false);
+  const bd::Config config{.embed = 64, .hidden = 64, .layers = 2};
+  const std::vector<float> alone = trained(config, words, 1, 4, 1, false);
   REQUIRE(alone.size() > 4 * bd::detail::NumberExchange<Model::Backend>::most);
   for (const std::size_t processes : {2U, 4U})
     for (const std::size_t threads : {1U, 2U})
       for (const bool beside : {false, true}) {
         INFO(processes << " processes, " << threads << " threads, beside: " << beside);
-        CHECK(trained(processes, 4, threads, beside) == alone);
+        CHECK(trained(config, words, processes, 4, threads, beside) == alone);
       }
+}
+
+TEST_CASE("gradients of weights that are divided by rows are not sent before all of their rows are there",
+          "[train][distributed][bits]") {
+  // Three gates of 640 rows each: more than the 2^20 elements that are one piece.
+  const bd::Config config{.embed = 64, .hidden = 640, .layers = 1};
+  CHECK(trained(config, 200, 2, 2, 2, true) == trained(config, 200, 1, 2, 1, false));
 }

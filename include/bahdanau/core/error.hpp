@@ -19,13 +19,14 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message) : std::runtime_error(message) {}
 };
 
-/// Throws `Error("where: expected X, got Y; hint")`; an empty hint leaves out the last part.
-[[noreturn]] inline void fail(std::string_view where, std::string_view expected, std::string_view got,
-                              std::string_view hint = {}) {
+/// Throws `Error("where: expected X, got Y; hint")`, or a kind of it; an empty hint leaves out the last part.
+template <std::derived_from<Error> Kind = Error>
+[[noreturn]] void fail(std::string_view where, std::string_view expected, std::string_view got,
+                       std::string_view hint = {}) {
   std::string message;
   message.append(where).append(": expected ").append(expected).append(", got ").append(got);
   if (!hint.empty()) message.append("; ").append(hint);
-  throw Error(message);
+  throw Kind(message);
 }
 
 namespace detail {

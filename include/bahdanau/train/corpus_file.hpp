@@ -33,14 +33,14 @@ class CorpusFile {
   /// Pairs between two places that it remembers.
   static constexpr std::size_t block = 16;
 
-  /// Reads the file twice, to build the vocabularies that `Corpus::read(path, options)` builds, of which only
-  /// distinct tokens are kept meanwhile, and to find its pairs. Throws as that does, and where subwords would
+  /// Reads the file to build the vocabularies that `Corpus::read(path, options)` builds, of which only
+  /// distinct tokens are kept meanwhile, and twice more, to find its pairs and for their checksums. Throws as
+  /// that does (where a row is too long, when it is met), where the file is a pipe, and where subwords would
   /// be sampled.
   static CorpusFile open(const std::filesystem::path& path, const CorpusOptions& options = {}) {
     return open_with(path, options, nullptr);
   }
-  /// Reads the file once, to find its pairs; twice, to extend the vocabularies. Throws as
-  /// `Corpus::read(path, vocabularies, options)` does, and where subwords would be sampled.
+  /// The same with vocabularies that are known, as `Corpus::read(path, vocabularies, options)` takes them.
   static CorpusFile open(const std::filesystem::path& path, const Vocabularies& vocabularies,
                          CorpusOptions options) {
     Corpus::take_text(vocabularies.text, options);
@@ -66,7 +66,9 @@ class CorpusFile {
     std::istringstream stream(std::move(text));
     PairReader reader(stream, path_.string(), bad_lines_);
     SentencePair found;
-    for (std::size_t k = 0; k <= i % block; ++k) reader.next(found);  // there is one, as the text is the same
+    for (std::size_t k = 0; k <= i % block; ++k)
+      if (!reader.next(found))
+        fail(path_.string(), "pair " + detail::text(i), "fewer", "it has changed while it was opened");
     return found;
   }
   /// Its rows: tokens with `<eos>`, cut to `max_length` where there is one.
@@ -121,6 +123,7 @@ class CorpusFile {
            "a Corpus keeps the text for that");
     if (options.extend && known == nullptr)
       fail("CorpusOptions.extend", "vocabularies to extend", "none", "CorpusFile::open takes them");
+    detail::open_regular_file(path);  // a pipe is refused before it is read
     CorpusFile corpus(path,
                       known != nullptr && !options.extend ? *known : vocabularies_of(path, options, known),
                       options.bad_lines);
@@ -172,6 +175,8 @@ class CorpusFile {
       if (lengths_.size() % block == 0) next = position(stream);
     }
     end_ = position(stream);
+    if (stream.eof() && std::filesystem::file_size(path_) != bytes_)
+      fail(path_.string(), detail::text(bytes_) + " bytes", "others", "it has changed while it was opened");
     for (std::size_t b = 0; b < places_.size(); ++b) checksums_.push_back(checksum(block_text(b)));
     skipped_ = reader.skipped();
     fingerprint_ = key;

@@ -12,7 +12,8 @@
 
 namespace bahdanau {
 
-/// What `fit` throws where numbers are no longer finite; the model then has its last good weights.
+/// What `Training::step` and `fit` throw where numbers are no longer finite. After `fit` the model has its
+/// last good weights.
 class NotFinite : public Error {
  public:
   using Error::Error;

@@ -10,15 +10,15 @@
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/train/optimizer.hpp>
 #include <bahdanau/train/options.hpp>
+#include <bahdanau/train/warnings.hpp>
 
 namespace bahdanau::detail {
 
 template <class Data>
 std::string described(const Data& data) {
   // Those that stay in their file are known by their text, not by their tokens.
-  const bool in_file = requires { data.pair(0); };
-  return text(data.size()) + (in_file ? " pairs that stay in their file" : " pairs") + ", fingerprint " +
-         text(static_cast<std::uint64_t>(fingerprint(data)));
+  return text(data.size()) + (PairsInFile<Data> ? " pairs that stay in their file" : " pairs") +
+         ", fingerprint " + text(static_cast<std::uint64_t>(fingerprint(data)));
 }
 
 /// All settings but the number of epochs; `validation` may be null.

@@ -157,7 +157,8 @@ class ShardGradients {
                  std::max(place.end, contributions_[end].place.end)};
       }
       const auto [rows, width, stride] = rows_to_divide(begin, end);
-      const std::size_t cuts = std::max<std::size_t>(1, (rows * width + largest - 1) / largest);
+      const std::size_t cuts =
+          std::clamp<std::size_t>((rows * width + largest - 1) / largest, 1, std::max<std::size_t>(1, rows));
       for (std::size_t c = 0; c < cuts; ++c) {
         const std::size_t first = c * rows / cuts, last = (c + 1) * rows / cuts;
         const Place<Scalar> part{place.begin + first * stride,

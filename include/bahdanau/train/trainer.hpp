@@ -260,7 +260,7 @@ class Trainer<Model, Optimizer> {
       double norm = 0;
       try {
         norm = training_.step();
-      } catch (const Error&) {
+      } catch (const NotFinite&) {
         give_up(this_batch(), "a finite gradient of the loss", loss.sum);
       }
       state_.running += loss;
@@ -385,14 +385,10 @@ class Trainer<Model, Optimizer> {
     const bool validated = state_.settings.at("validation") != "none" && state_.report.best_epoch > 0;
     const std::uint64_t epoch = validated ? state_.report.best_epoch : state_.epoch;
     model_->weights() = validated ? best_ : good_;
-    try {
-      fail(where, expected, detail::number_text(got),
-           "the model has " +
-               (epoch == 0 ? "its first weights" : "the weights of epoch " + detail::text(epoch)) +
-               "; lower the learning rate or the bound of clipping");
-    } catch (const Error& e) {
-      throw NotFinite(e.what());
-    }
+    fail<NotFinite>(where, expected, detail::number_text(got),
+                    "the model has " +
+                        (epoch == 0 ? "its first weights" : "the weights of epoch " + detail::text(epoch)) +
+                        "; lower the learning rate or the bound of clipping");
   }
 
   void copy_weights(ParameterBlock<Backend>& to) const { to = model_->weights(); }

@@ -14,6 +14,7 @@
 #include <bahdanau/core/parallel.hpp>
 #include <bahdanau/distributed/collectives.hpp>
 #include <bahdanau/train/batch_gradient.hpp>
+#include <bahdanau/train/divergence.hpp>
 #include <bahdanau/train/environment.hpp>
 #include <bahdanau/train/fixed_parameters.hpp>
 #include <bahdanau/train/loss.hpp>
@@ -122,8 +123,9 @@ class Training<Model, Optimizer> {
     });
   }
 
-  /// Clips the gradients and moves the weights. Returns the norm before clipping; throws, and leaves the
-  /// weights alone, where it is not finite. With several processes, each moves its own slice of them.
+  /// Clips the gradients and moves the weights. Returns the norm before clipping; throws `NotFinite`, and
+  /// leaves the weights alone, where it is not finite. With several processes, each moves its own slice of
+  /// them.
   double step() {
     return detail::or_fail_together(all(), [&] {
       if (!has_gradients_) fail("step", "a backward() before it", "none since the last loss or step");
@@ -132,7 +134,8 @@ class Training<Model, Optimizer> {
       if (fixed_.any()) fixed_.clear(gradient_.gradients());
       const double norm = gradient_norm();
       if (!std::isfinite(norm))
-        fail("step", "a finite gradient", detail::number_text(norm), "lower the learning rate or clip");
+        fail<NotFinite>("step", "a finite gradient", detail::number_text(norm),
+                        "lower the learning rate or clip");
       if (fixed_.any()) fixed_.keep(weights());
       if (all().several() && !divides_steps()) gather_gradients();
       optimizer_.update(

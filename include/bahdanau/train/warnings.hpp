@@ -42,9 +42,15 @@ inline TextFacts facts_of(const Corpus& corpus) {
           unknown_share(corpus.target())};
 }
 
-/// Of pairs that are in a file, some are looked at.
+/// Pairs that stay in their file, as those of a `CorpusFile`.
 template <class Pairs>
-requires requires(const Pairs& pairs) { pairs.sample(1); }
+concept PairsInFile = requires(const Pairs& pairs, Corpus::Rows rows, std::size_t count) {
+  rows = pairs.sample(count).source, rows = pairs.sample(count).target, count = pairs.sample(count).cut_rows;
+  count = pairs.vocabularies().text.max_length;
+};
+
+/// Of pairs that are in a file, some are looked at.
+template <PairsInFile Pairs>
 TextFacts facts_of(const Pairs& pairs) {
   constexpr std::size_t looked_at = 4096;
   const auto sample = pairs.sample(looked_at);

@@ -5,7 +5,7 @@ set(bahdanau_missing_mpi "")
 if(NOT TARGET bahdanau::mpi)
   set(MPI_CXX_SKIP_MPICXX TRUE)  # C++ bindings of MPI 2, which newer ones do without
   find_package(MPI 3.0 QUIET COMPONENTS CXX)
-  if(NOT MPI_CXX_FOUND)  # FindMPI makes its target also where it has found nothing
+  if(NOT MPI_FOUND OR NOT TARGET MPI::MPI_CXX)  # CMake's module makes the target also where it has found nothing
     set(bahdanau_missing_mpi "bahdanau::mpi needs an MPI, version 3 or later: install the Debian packages libopenmpi-dev \
 and openmpi-bin, or the Conan package openmpi.")
   else()

@@ -42,7 +42,8 @@ expect 'a known system' "BAHDANAU_THRUST_SYSTEM is OMP, TBB or CPP, not 'GPU'." 
 no_mpi='bahdanau::mpi needs an MPI, version 3 or later: install the Debian packages libopenmpi-dev and openmpi-bin, or the Conan package openmpi.'
 expect MPI "$no_mpi" -DWITH_MPI=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
 # CMake's own module, on a machine that has none.
-expect 'MPI to be found' "$no_mpi" -DWITH_MPI=ON -DMPI_ASSUME_NO_BUILTIN_MPI=ON -DMPI_SKIP_COMPILER_WRAPPER=ON -DMPI_SKIP_GUESSING=ON
+expect 'MPI to be found' "$no_mpi" -DWITH_MPI=ON -DMPI_ASSUME_NO_BUILTIN_MPI=ON -DMPI_SKIP_COMPILER_WRAPPER=ON \
+  -DMPI_SKIP_GUESSING=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
 sed -i 's/components thrust/components gpu/' CMakeLists.txt
 expect 'a known component' "bahdanau has the components 'mpi', 'sentencepiece' and 'thrust', not 'gpu'." -DWITH_THRUST=ON
 

@@ -92,6 +92,12 @@ trained() {
   [[ -e $name.safetensors ]] || bahdanau train --model "$name.safetensors" --resume --threads "$threads" "$@"
 }
 
+# averaged name : name-mean.safetensors, the mean of the last epochs' models, which `trained name --keep N` has left.
+averaged() {
+  local all=("$1".epoch-*.safetensors)
+  [[ -e $1-mean.safetensors ]] || bahdanau average --model "$(IFS=,; echo "${all[*]}")" --out "$1-mean.safetensors"
+}
+
 # at_least floor value what : ends the recipe with exit code 1 if the value is below.
 at_least() {
   awk -v floor="$1" -v value="$2" 'BEGIN { exit !(value != "" && value + 0 >= floor + 0) }' && return 0

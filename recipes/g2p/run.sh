@@ -19,7 +19,7 @@ need_data cmudict/{train,dev,test}.txt
 need_tool
 
 # Two layers, as dropout acts between them.
-settings=(--architecture nematus --no-tied --layers 2 --hidden 192 --embed 128 --dropout 0.1 --embedding-dropout 0.1
+settings=(--architecture nematus --no-tied --layers 2 --hidden 256 --embed 128 --dropout 0.2 --embedding-dropout 0.1
   --label-smoothing 0.1 --batch 64 --rate 0.001 --clip 6.4 --epochs 20 --best-by dictionary-wer --decay-patience 1
   --patience 5)
 every=1 last=5 search=(--beam 5) floor=77.5
@@ -51,10 +51,7 @@ for ((seed = 1; seed <= models; ++seed)); do
   name=seed-$seed
   trained "$name" --data train.tsv --validation dev.tsv --source-tokens characters --target-tokens none --case keep \
     --min-frequency 1 --seed "$seed" --keep "$last" "${settings[@]}"
-  if [[ ! -e $name-mean.safetensors ]]; then
-    epochs=("$name".epoch-*.safetensors)
-    bahdanau average --model "$(IFS=,; echo "${epochs[*]}")" --out "$name-mean.safetensors"
-  fi
+  averaged "$name"
   evaluated "$name-mean.safetensors" "$name"
   together+=${together:+,}$name-mean.safetensors
 done

@@ -59,10 +59,7 @@ for language in "${languages[@]}"; do
     name=$language-$seed
     trained "$name" --data "$language-train.tsv" --validation "$language-dev.tsv" --tokens none --case keep \
       --min-frequency 1 --seed "$seed" --keep "$last" "${settings[@]}"
-    if [[ ! -e $name-mean.safetensors ]]; then
-      epochs=("$name".epoch-*.safetensors)
-      bahdanau average --model "$(IFS=,; echo "${epochs[*]}")" --out "$name-mean.safetensors"
-    fi
+    averaged "$name"
     exact "$name" "$name-mean.safetensors"
     together+=${together:+,}$name-mean.safetensors
   done

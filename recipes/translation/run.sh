@@ -5,7 +5,7 @@
 #
 #   --pairs N      pairs in training (default 140000)
 #   --epochs N     passes over them (default 10)
-#   --embed N, --hidden N   sizes of both models (default 256 and 512)
+#   --embed N, --hidden N   sizes of both models (default 128 and 256)
 #   --subwords N   pieces on either side (default 4000)
 #   --data FOLDER  has fra-eng/fra.txt (default BAHDANAU_DATA_DIR)
 #   --out FOLDER   where everything is made (default build/recipes/translation); what is there is not made again
@@ -19,7 +19,7 @@ task=translation
 # shellcheck source=recipes/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
-pairs=140000 epochs=10 embed=256 hidden=512 subwords=4000
+pairs=140000 epochs=10 embed=128 hidden=256 subwords=4000
 rest=()
 while (($#)); do
   case $1 in
@@ -43,18 +43,18 @@ if ((short)); then
   pairs=3000 epochs=8 embed=64 hidden=64 subwords=400
   split=(--held-out 200 --longest 16)
   model=(--encoder bidirectional --layers 1 --rate 0.005 --batch 32)
-  search=(--beam 3)
+  last=1 search=(--beam 3)
 else
   split=()
-  model=(--architecture rnnsearch --layers 1 --rate 0.001 --batch 64 --clip 6.4 --dropout 0 --embedding-dropout 0.1 --variational
+  model=(--architecture nematus --layers 1 --rate 0.001 --batch 64 --clip 6.4 --dropout 0 --embedding-dropout 0.1 --variational
     --label-smoothing 0.1 --decay-patience 1)
-  search=(--beam 5)
+  last=3 search=(--beam 5)
 fi
 folder=pairs-$pairs
 name=$folder/epochs-$epochs-embed-$embed-hidden-$hidden
 mkdir -p "$folder"
 model+=(--data "$folder/train.tsv" --validation "$folder/dev.tsv" --group-by-length
-  --epochs "$epochs" --embed "$embed" --hidden "$hidden")
+  --epochs "$epochs" --embed "$embed" --hidden "$hidden" --keep "$last")
 
 made "$folder/split.txt" python3 "$here/split.py" "$data/fra-eng/fra.txt" "$folder" --pairs "$pairs" "${split[@]}"
 made "$folder/test.en" cut -f 1 "$folder/test.tsv"
@@ -64,11 +64,14 @@ made "$folder/test.fr" cut -f 2 "$folder/test.tsv"
 trained "$name-words" "${model[@]}" --tokens words_and_marks --min-frequency 2 --case true --target-language french
 trained "$name-subwords-$subwords" "${model[@]}" --tokens subwords --subwords "$subwords" --case keep
 
+averaged "$name-words"
+averaged "$name-subwords-$subwords"
+
 # translated model [options] : a translation a line.
 translated() { bahdanau translate "${search[@]}" --model "$@" <"$folder/test.en"; }
-made "$name-words.out" translated "$name-words.safetensors" --replace-unknown
-made "$name-words-unknown.out" translated "$name-words.safetensors"
-made "$name-subwords-$subwords.out" translated "$name-subwords-$subwords.safetensors"
+made "$name-words.out" translated "$name-words-mean.safetensors" --replace-unknown
+made "$name-words-unknown.out" translated "$name-words-mean.safetensors"
+made "$name-subwords-$subwords.out" translated "$name-subwords-$subwords-mean.safetensors"
 
 references=$folder/test.fr
 if ((short)); then

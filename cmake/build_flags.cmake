@@ -16,9 +16,7 @@ target_compile_options(bahdanau_warnings INTERFACE
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion>"
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${BAHDANAU_WERROR}>>:-Werror=all-warnings>
   # g++ 12 at -O3 takes a literal of one letter + a string for an overlap (GCC's bug 105651).
-  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
-  # std::stable_sort of libstdc++ 12 calls a function that it deprecates, and clang says so.
-  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
 
 add_library(bahdanau_build_flags INTERFACE)
 target_link_libraries(bahdanau_build_flags INTERFACE bahdanau_warnings)

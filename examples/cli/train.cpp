@@ -206,8 +206,9 @@ std::vector<std::string> sample_sources(const fs::path& path, const AnyModel& mo
     return model.vocabularies().source_tokens(source).size();
   };
   std::erase_if(sources, [&](const std::string& source) { return tokens(source) > longest; });
-  std::stable_sort(sources.begin(), sources.end(),
-                   [&](const std::string& a, const std::string& b) { return tokens(a) < tokens(b); });
+  std::sort(sources.begin(), sources.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair(tokens(a), a) < std::pair(tokens(b), b);
+  });
   for (std::size_t i = 1; i <= std::min(shown, sources.size()); ++i)
     out.push_back(sources[sources.size() * i / std::min(shown, sources.size()) - 1]);
   return out;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/autograd/ops.hpp>
@@ -169,8 +170,9 @@ TEST_CASE_METHOD(Fixture, "the best of a long row are those of a sorted copy", "
   const auto best = best_of_rows(tape.constant({1, cols}, numbers), count);
   std::vector<Index> order(cols);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return numbers[static_cast<std::size_t>(a)] > numbers[static_cast<std::size_t>(b)];
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return std::pair(-numbers[static_cast<std::size_t>(a)], a) <
+           std::pair(-numbers[static_cast<std::size_t>(b)], b);
   });
   order.resize(count);
   CHECK(on_host<B>(best.columns, count) == order);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -94,8 +95,8 @@ inline Batch RandomCase::batch(std::uint64_t number) const {
                        random_row(lengths, longest_source, source_words, chosen, key.derive(2 * r + 1)));
   }
   if (by_length)
-    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.first.size(), a.second.size()) < std::pair(b.first.size(), b.second.size());
+    std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.first.size(), a.second.size(), a) < std::tuple(b.first.size(), b.second.size(), b);
     });
   std::vector<std::vector<Token>> source, target;
   for (auto& [to, from] : pairs) {

@@ -26,11 +26,13 @@ class BeamRecorder {
     for (const auto& bank : banks)
       for (const Candidate& c : bank) {
         const std::size_t parent = place_of_row_.empty() ? 0 : place_of_row_[c.row - first_row];
-        step.push_back({c, parent, Fate::dropped, std::numeric_limits<double>::quiet_NaN()});
+        const auto better = [](const Candidate& of, const Seen& seen) {
+          return of.score > seen.candidate.score;
+        };
+        const auto place =
+            banks.size() > 1 ? std::upper_bound(step.begin(), step.end(), c, better) : step.end();
+        step.insert(place, {c, parent, Fate::dropped, std::numeric_limits<double>::quiet_NaN()});
       }
-    if (banks.size() > 1)
-      std::stable_sort(step.begin(), step.end(),
-                       [](const Seen& a, const Seen& b) { return a.candidate.score > b.candidate.score; });
     place_of_.clear();
     for (std::size_t i = 0; i < step.size(); ++i)
       place_of_[{step[i].candidate.row, step[i].candidate.token}] = i;

@@ -178,11 +178,12 @@ class SafetensorsWriter {
 
   /// Writes the file as a whole: if that fails, an error is thrown and a file that was there before stays.
   void write(const std::filesystem::path& path) const {
-    // The wider elements first, as the official writer has them: so every tensor is aligned.
+    // The wider elements first, then by name, as the official writer has them: so every tensor is aligned.
     std::vector<const std::pair<const std::string, Tensor>*> order;
     for (const auto& entry : tensors_) order.push_back(&entry);
-    std::stable_sort(order.begin(), order.end(), [](auto* left, auto* right) {
-      return size_of(left->second.dtype) > size_of(right->second.dtype);
+    std::sort(order.begin(), order.end(), [](auto* left, auto* right) {
+      const std::size_t left_size = size_of(left->second.dtype), right_size = size_of(right->second.dtype);
+      return left_size != right_size ? left_size > right_size : left->first < right->first;
     });
     std::string header = header_text(order);
     if (header.size() > detail::max_header_bytes) {

@@ -127,8 +127,9 @@ class Vocabulary {
                                reserved::names.end();
       if (counter.count(i) >= std::max<std::size_t>(min_frequency, 1) && !is_reserved) order.push_back(i);
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return counter.count(a) > counter.count(b); });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return counter.count(a) != counter.count(b) ? counter.count(a) > counter.count(b) : a < b;
+    });
     std::vector<std::string> tokens(reserved::names.begin(), reserved::names.end());
     for (const std::size_t i : order) tokens.push_back(counter.token(i));
     return Vocabulary(std::move(tokens));

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,11 +55,14 @@ class EpochPlan {
   void group(const Data& data, random::Key key) {
     // Sorted within pools, so that which pairs meet still changes from epoch to epoch.
     const std::size_t pool = 100 * batch_;
+    using Length = decltype(length_of(data, std::size_t{}));
+    std::vector<std::tuple<Length, std::size_t, std::size_t>> ranked;  // length, place, pair
     for (std::size_t begin = 0; begin < order_.size(); begin += pool) {
-      const auto first = order_.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto last = order_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + pool, order_.size()));
-      std::stable_sort(first, last,
-                       [&](std::size_t a, std::size_t b) { return length_of(data, a) < length_of(data, b); });
+      ranked.clear();
+      for (std::size_t i = begin; i < std::min(begin + pool, order_.size()); ++i)
+        ranked.emplace_back(length_of(data, order_[i]), i, order_[i]);
+      std::sort(ranked.begin(), ranked.end());
+      for (std::size_t i = 0; i < ranked.size(); ++i) order_[begin + i] = std::get<2>(ranked[i]);
     }
     const auto shuffle = Corpus::shuffled(starts_.size(), key.derive(1));
     std::vector<std::size_t> starts;

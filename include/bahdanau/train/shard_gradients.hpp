@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <bahdanau/autograd/ops/common.hpp>
@@ -76,9 +77,12 @@ class ShardGradients {
       return Slice{static_cast<std::size_t>(piece.place.begin - block),
                    static_cast<std::size_t>(piece.place.end - block)};
     };
-    std::stable_sort(pieces_.begin(), pieces_.end(), [&](const Piece& a, const Piece& b) {
+    std::sort(pieces_.begin(), pieces_.end(), [&](const Piece& a, const Piece& b) {
       constexpr std::size_t message = NumberExchange<B>::most;
-      return finished.first_message(elements(a), message) < finished.first_message(elements(b), message);
+      const auto key = [&](const Piece& piece) {
+        return std::pair(finished.first_message(elements(piece), message), elements(piece).begin);
+      };
+      return key(a) < key(b);
     });
     for (const Piece& piece : pieces_) finished.expect(elements(piece));
     finished.begin();

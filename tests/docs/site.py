@@ -23,17 +23,21 @@ SHOWN = ["index.html", "tutorial.html", "models.html", "performance.html", "see.
 
 
 def page_of(markdown):
-    label = re.match(r"# .*\{#(\w+)\}", markdown.read_text())
-    return None if label is None else "index.html" if label[1] == "start" else label[1] + ".html"
+    return "index.html" if markdown.stem == "start" else markdown.stem + ".html"
 
 
-def broken_links(site):
-    """-> page: link, for those of the site's own files that are not there"""
-    for page in sorted(site.glob("*.html")):
-        for link in set(re.findall(r'(?:href|src|data)="([^"#?]+)', page.read_text(errors="replace"))):
+def broken_links(root, site):
+    """-> page: link, for those of the site's own files that are not there, and for headings that our pages do not have"""
+    ours = {page_of(markdown) for markdown in (root / "docs").glob("*.md")}
+    text = {page.name: page.read_text(errors="replace") for page in sorted(site.glob("*.html"))}
+    for page in text:
+        for link in set(re.findall(r'(?:href|src|data)="([^"#?]+)', text[page])):
             link = urllib.parse.unquote(html.unescape(link))
             if not re.match(r"[a-z]+:", link) and not (site / link).exists():
-                yield f"{page.name}: {link}"
+                yield f"{page}: {link}"
+        for target, anchor in set(re.findall(r'<a class="el" href="([^"#:]+\.html)#([^"]+)"', text[page])):
+            if target in ours and f'id="{anchor}"' not in text[target] and f'name="{anchor}"' not in text[target]:
+                yield f"{page}: {target}#{anchor}"
 
 
 def left_as_text(site):
@@ -51,9 +55,7 @@ def in_pages(root, site):
     tree = "".join(file.read_text() for file in sorted(site.glob("navtree*.js")))
     for markdown in sorted((root / "docs").glob("*.md")):
         page = page_of(markdown)
-        if page is None:
-            yield f"docs/{markdown.name}: expected a label, # Title {{#label}}"
-        elif not (site / page).exists():
+        if not (site / page).exists():
             yield f"docs/{markdown.name}: expected {page}"
         elif f'"{page}"' not in tree:
             yield f"docs/{markdown.name}: expected {page} in docs/layout.xml"
@@ -125,7 +127,7 @@ def main(root, site, screenshots=None):
     if screenshots:
         screenshots = pathlib.Path(screenshots)
         screenshots.mkdir(parents=True, exist_ok=True)
-    wrong = list(broken_links(site)) + list(left_as_text(site)) + list(in_pages(root, site))
+    wrong = list(broken_links(root, site)) + list(left_as_text(site)) + list(in_pages(root, site))
     if find_browser() is None:
         print("There is no browser: links alone were looked at")
     else:

@@ -4,26 +4,15 @@
 # program's darkest. Weights themselves differ a little from build to build.
 set -euo pipefail
 
-readme=$(awk '/^```text$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$1")
 printed=$("$2" 2>progress.txt) || { cat progress.txt && exit 1; }
 printf '%s\n' "$printed"
-python3 - "$readme" "$printed" <<'PYTHON'
+PYTHONPATH=$(dirname "${BASH_SOURCE[0]}") python3 - "$1" "$printed" <<'PYTHON'
+import pathlib
 import sys
 
-SHADES = " ░▒▓█"
+from heatmap import rows, shown as shown_by
 
-
-def rows(text):
-    """-> sentence, header, [(target word, [shade of each column])]; a column is as wide as all others"""
-    lines = text.splitlines()
-    found = [line.split("│")[:2] for line in lines if "│" in line]
-    columns = len(lines[1].split())
-    width = len(found[0][1]) // columns
-    return lines[0], lines[1].split(), [(word.strip(), [SHADES.index(cells[c * width]) for c in range(columns)])
-                                        for word, cells in found]
-
-
-sentence, header, shown = rows(sys.argv[1])
+sentence, header, shown = rows(shown_by(pathlib.Path(sys.argv[1]).read_text()))
 got_sentence, got_header, got = rows(sys.argv[2])
 failed = False
 if (sentence, header) != (got_sentence, got_header):

@@ -80,7 +80,7 @@ def main(root):
         wrong.append("expected to compare more than that")
     # The test itself: a figure, a link, a command and a line of the program that differ are found.
     for before, after in (("8.5", "8.6"), ("docs/tool.md", "docs/use.md"), ("tests/run.sh ", "tests/go.sh "),
-                          (".epochs = 50", ".epochs = 51"), ("`-mavx2 -mfma`", "`-mavx2`")):
+                          (".epochs = 50", ".epochs = 51"), ("`docs/run.sh`", "`docs/go.sh`")):
         if before not in translation or not list(compare(original, translation.replace(before, after, 1))):
             wrong.append(f"expected {before} in {TRANSLATION}, and {after} in its place to be noticed")
     print("\n".join(wrong))

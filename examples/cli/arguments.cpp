@@ -651,7 +651,7 @@ void add_translate(CLI::App& app) {
   command->add_flag("--replace-unknown", o.search.replace_unknown,
                     "Write the source word attended to most instead of <unk>");
   add_batch(command, o.batch, "Lines translated, and written, at a time; 1 if a person types");
-  command->add_flag("--json", o.json, "One JSON object a line, with log-probabilities and attention");
+  command->add_flag("--json", o.json, "One JSON object per line, with log-probabilities and attention");
   command->parse_complete_callback([&o] {
     if (o.search.beam > 0 && o.search.nbest > o.search.beam)
       throw CLI::ValidationError("--nbest: expected at most the beam's width, " +
@@ -699,7 +699,7 @@ void add_score(CLI::App& app) {
   add_models(command, options.model);
   add_data(command, options.data);
   command->add_flag("--json", options.json,
-                    "One JSON object a line, with log-probabilities and attention; otherwise the score, the "
+                    "One JSON object per line, with log-probabilities and attention; otherwise the score, the "
                     "source and the target");
   add_batch(command, options.batch, "Sentence pairs scored at a time");
   add_longest(command, options.max_source);

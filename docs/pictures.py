@@ -77,6 +77,8 @@ def take(browser, url, pictures):
 
 
 def main(programs="build/examples/bin"):
+    if devtools.find_browser() is None:
+        return "expected Chromium or Chrome, got neither"
     programs = pathlib.Path(programs).resolve()
     with tempfile.TemporaryDirectory() as folder:
         page = page_of(programs, pathlib.Path(folder))

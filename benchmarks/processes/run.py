@@ -4,6 +4,7 @@
     run.py --program benchmark_processes --launch tests/mpi/launch.sh --mpiexec mpirun
            [--rounds 7] [--seconds 5] [--sizes medium,large] [--latency 2e-6] [--bandwidth 12.5e9]
 
+Speed is the median of the rounds' ratios, one process's time to that of several in the same round, with their quartiles.
 Latency in seconds, bandwidth in bytes a second: of a network on which a host sends and receives at the same time.
 """
 
@@ -43,7 +44,7 @@ def main():
     parser.add_argument("--latency", type=float, default=2e-6)
     parser.add_argument("--bandwidth", type=float, default=12.5e9)
     options = parser.parse_args()
-    print(f"{'size':8} {'processes':>9} {'threads':>7} {'ms a step':>10} {'speed':>6} {'spread':>6} "
+    print(f"{'size':8} {'processes':>9} {'threads':>7} {'ms a step':>10} {'speed':>6} {'quartiles':>12} "
           f"{'MB sent':>8} {'messages':>8} {'MB peak':>8}")
     for size in options.sizes.split(","):
         # name, processes, replicas, threads of each
@@ -57,11 +58,12 @@ def main():
                 facts[c] = weights, sent, messages, peak
         base = times[contestants[0]]
         for c in contestants:
-            ratios = sorted(a / b for a, b in zip(base, times[c]))
-            spread = ratios[(3 * len(ratios)) // 4] - ratios[len(ratios) // 4]
+            # Of each round, as others use the machine: the median of ratios is not the ratio of medians.
+            ratios = [a / b for a, b in zip(base, times[c])]
+            low, speed, high = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else 3 * ratios
             weights, sent, messages, peak = facts[c]
             print(f"{size:8} {c[0]:9} {c[2]:7} {1000 * statistics.median(times[c]):10.1f} "
-                  f"{statistics.median(ratios):6.2f} {spread:6.2f} {sent / 1e6:8.1f} {messages:8} {peak:8.0f}")
+                  f"{speed:6.2f} {f'{low:.2f} to {high:.2f}':>12} {sent / 1e6:8.1f} {messages:8} {peak:8.0f}")
         # A host of many: a batch of 64 rows each, as long as one process with two threads needs for them.
         compute = statistics.median(base)
         for hosts in (8, 64, 512):

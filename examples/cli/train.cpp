@@ -369,7 +369,7 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   const TrainOptions options = asked.from.empty() ? asked : with_model(asked);
   const Talk say(options.quiet || !all.first());
   const fs::path checkpoint = options.model.string() + ".checkpoint";
-  bd::detail::all_or_none(all, [&] {
+  bd::throw_together(all, [&] {
     if (!all.first()) return;
     check_files(options, checkpoint);
     if (!options.plot.empty()) make_folder(options.plot);
@@ -410,7 +410,7 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   const fs::path samples = from_file ? fs::path(options.validation) : options.data;
   std::optional<TrainingLog> log;
   std::optional<TrainingPage> page;
-  bd::detail::all_or_none(all, [&] {
+  bd::throw_together(all, [&] {
     if (!all.first()) return;
     if (!options.log.empty()) log.emplace(options.log, options.trainer.resume && fs::exists(checkpoint));
     if (!options.plot.empty())
@@ -451,7 +451,7 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
     signal = agreed_signal(all, handlers.signal());
   } catch (const bd::NotFinite&) {
     // The weights from before what went wrong; the others wait for the one that writes them.
-    bd::detail::all_or_none(all, [&] {
+    bd::throw_together(all, [&] {
       if (trained) model->save(options.model);
     });
     throw;
@@ -491,10 +491,10 @@ void train_together(const TrainOptions& options, const bd::AnyCommunicator& all)
 
 void train(const TrainOptions& options) {
   const bd::AnyCommunicator all = processes();
-  if (all.first()) return bd::detail::or_fail_together(all, [&] { train_together(options, all); });
+  if (all.first()) return bd::fail_together(all, [&] { train_together(options, all); });
   // All processes have the same errors, and the first prints them; any other has ended all of them.
   try {
-    bd::detail::or_fail_together(all, [&] { train_together(options, all); });
+    bd::fail_together(all, [&] { train_together(options, all); });
   } catch (const Interrupted& e) {
     throw SaidElsewhere{e.signal};
   } catch (const std::exception&) {

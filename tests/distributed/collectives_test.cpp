@@ -52,11 +52,30 @@ TEST_CASE("a text of any process reaches all", "[distributed]") {
 TEST_CASE("what throws in one process throws in all, and says where", "[distributed][error]") {
   InMemoryHub hub(4);
   const auto errors = errors_of_ranks(hub, [&](InMemory& end) {
-    bd::detail::all_or_none(end, [&] {
+    bd::throw_together(end, [&] {
       if (end.rank() >= 2) bd::fail("disk", "room", "none on " + std::to_string(end.rank()));
     });
   });
   CHECK(errors == std::vector<std::string>(4, "rank 2: disk: expected room, got none on 2"));
+}
+
+TEST_CASE("what throws is known to all, whatever it is", "[distributed][error]") {
+  InMemoryHub hub(4);
+  const auto errors = errors_of_ranks(hub, [&](InMemory& end) {
+    bd::throw_together(end, [&] {
+      if (end.rank() == 1) throw 7;
+    });
+  });
+  CHECK(errors == std::vector<std::string>(4, "rank 1: an exception that is no std::exception"));
+}
+
+TEST_CASE("calls that fail together may be nested, as around a training", "[distributed][error]") {
+  InMemoryHub hub(4);
+  for (const std::string& error : errors_of_ranks(hub, [&](InMemory& end) {
+         bd::fail_together(end, [&] { bd::fail_together(end, [] { bd::fail("loss", "a number", "nan"); }); });
+       }))
+    CHECK(error == "loss: expected a number, got nan");
+  CHECK(hub.failure().empty());
 }
 
 TEST_CASE("a setting that differs is an error in all processes, which names it and the rank",
@@ -77,14 +96,14 @@ TEST_CASE("an error in all processes is each one's own; one in some of them ends
           "[distributed][error]") {
   InMemoryHub together(4);
   for (const std::string& error : errors_of_ranks(together, [&](InMemory& end) {
-         bd::detail::or_fail_together(end, [] { bd::fail("loss", "a number", "nan"); });
+         bd::fail_together(end, [] { bd::fail("loss", "a number", "nan"); });
        }))
     CHECK(error == "loss: expected a number, got nan");
   CHECK(together.failure().empty());
 
   InMemoryHub alone(4);
   const auto errors = errors_of_ranks(alone, [&](InMemory& end) {
-    bd::detail::or_fail_together(end, [&] {
+    bd::fail_together(end, [&] {
       if (end.rank() == 1) bd::fail("disk", "room", "none");
       bd::barrier(end);
     });

@@ -68,6 +68,8 @@ cut=$SECONDS
 if wait "$job"; then echo 'expected an error after the cable was cut' && exit 1; fi
 echo "ended $((SECONDS - cut)) s after the cable was cut; it said:"
 cat "$work/log"
+# Not which rank, as several are there: which host.
+grep -qE "on node $far|$far.*(lost|lose|connection)" "$work/log" || { echo "expected it to name the host that was lost, $far" && exit 1; }
 ((SECONDS - cut < 60)) || exit 1
 [[ ! -e $work/cut ]]
 "$worker" "out=$work/resumed" "checkpoint=$work/checkpoint"

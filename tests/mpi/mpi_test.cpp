@@ -37,6 +37,13 @@ Run worker(int count, const std::string& arguments) {
   return launched(count, std::string(BAHDANAU_MPI_WORKER) + " " + arguments);
 }
 
+/// Whether this is Open MPI, whose words about processes that die are known; others say something.
+bool open_mpi() {
+  static const bool found =
+      std::system("" BAHDANAU_MPIEXEC " --version 2>&1 | grep -qE 'Open MPI|OpenRTE'") == 0;
+  return found;
+}
+
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
@@ -84,6 +91,13 @@ TEST_CASE("a process that is killed ends all within seconds, and training goes o
     CHECK(run.seconds < 20);
     CHECK(std::filesystem::exists(folder / "c"));
     CHECK(!std::filesystem::exists(folder / "m"));
+    CHECK_FALSE(run.err.empty());
+    const std::string words(what);
+    const std::string rank = words.substr(words.find('=') + 1, 1);
+    if (open_mpi()) {
+      CHECK(count_of(run.err, "process rank " + rank + " ") == 1);
+      CHECK_THAT(run.err, ContainsSubstring("exited on signal 9"));
+    }
   }
   CHECK(worker(1, files).code == 0);
   CHECK((contents(folder / "m") == expected()));
@@ -103,9 +117,23 @@ TEST_CASE("a process that throws ends all within seconds, and one line says whic
   }
 }
 
-TEST_CASE("a process that gives up before the others wait for it ends all", "[mpi][error]") {
+TEST_CASE("a process that gives up before the others wait for it ends all, and one line says which and why",
+          "[mpi][error]") {
   for (const int rank : {0, 3}) {
     const Run run = worker(4, "timeout=0 fault=data rank=" + std::to_string(rank));
+    INFO(run.err);
+    CHECK(run.code != 0);
+    CHECK(run.seconds < 20);
+    CHECK_THAT(run.err,
+               ContainsSubstring("bahdanau: rank " + std::to_string(rank) +
+                                 " of 4: pairs.tsv: expected a file, got none; all processes end\n"));
+    CHECK(count_of(run.err, "expected") == 1);
+  }
+}
+
+TEST_CASE("a process whose main catches an error and ends makes the others fail", "[mpi][error]") {
+  for (const int rank : {0, 3}) {
+    const Run run = worker(4, "timeout=0 guard=none fault=data rank=" + std::to_string(rank));
     INFO(run.err);
     CHECK(run.code != 0);
     CHECK(run.seconds < 20);
@@ -114,10 +142,27 @@ TEST_CASE("a process that gives up before the others wait for it ends all", "[mp
   }
 }
 
-TEST_CASE("a process that leaves without a word ends all", "[mpi][error]") {
-  const Run run = worker(4, "fault=exit rank=1");
+TEST_CASE("an error after the training, in the process that writes files, is said once and ends all",
+          "[mpi][error]") {
+  const TemporaryDirectory folder;
+  const Run run = worker(4, "out=" + (folder / "none" / "m").string());
+  INFO(run.err);
   CHECK(run.code != 0);
   CHECK(run.seconds < 20);
+  CHECK_THAT(run.err, ContainsSubstring("bahdanau: rank 0 of 4: " + (folder / "none" / "m").string()));
+  CHECK(count_of(run.err, "expected") == 1);
+}
+
+TEST_CASE("a process that leaves without a word ends all", "[mpi][error]") {
+  const Run run = worker(4, "fault=exit rank=1");
+  INFO(run.err);
+  CHECK(run.code != 0);
+  CHECK(run.seconds < 20);
+  CHECK_FALSE(run.err.empty());
+  if (open_mpi()) {
+    CHECK_THAT(run.err, ContainsSubstring(",1],1]\n"));  // [[job, number of the program in it], rank]
+    CHECK_THAT(run.err, Catch::Matchers::Matches("[^]*Exit code: +3\n[^]*"));
+  }
 }
 
 TEST_CASE("what differs between processes is one error at the start", "[mpi][error]") {

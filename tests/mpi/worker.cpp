@@ -138,7 +138,10 @@ int main(int argc, char** argv) {
     arguments[argument.substr(0, sign)] = argument.substr(sign + 1);
   }
   try {
-    train(mpi);
+    if (word("guard") == "none")
+      train(mpi);  // as a program that does not know better
+    else
+      bd::fail_together(mpi, [&] { train(mpi); });
   } catch (const std::exception& e) {
     if (mpi.rank() == 0) std::cerr << "worker: " << e.what() << '\n';
     return 1;

@@ -87,30 +87,19 @@ inline std::string broadcast(const AnyCommunicator& all, std::string text, std::
   return text;
 }
 
-namespace detail {
-
-/// Calls f in every process. If it throws in any, all throw what it says in the first of these.
+/// Calls f, in all processes, and returns what it returns. An exception in all of them is each one's own,
+/// and one in some of them ends all: the first that fails prints its rank and why. Around what a program does
+/// between `Mpi` and its end, it makes one line of whatever goes wrong:
+///
+///     bd::Mpi mpi(argc, argv);
+///     try {
+///       bd::fail_together(mpi, [&] { train(mpi); });
+///     } catch (const std::exception& e) {  // in all processes
+///       if (mpi.rank() == 0) std::cerr << e.what() << '\n';
+///       return 1;
+///     }
 template <class F>
-void all_or_none(const AnyCommunicator& all, F f) {
-  if (!all.several()) return f();
-  std::string problem;
-  std::uint64_t failed = std::numeric_limits<std::uint64_t>::max();
-  try {
-    f();
-  } catch (const std::exception& e) {
-    problem = e.what();
-    failed = all.rank();
-  }
-  failed = ordered_sum(all, failed, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
-  if (failed == std::numeric_limits<std::uint64_t>::max()) return;
-  const auto from = static_cast<std::size_t>(failed);
-  problem = broadcast(all, std::move(problem), from);
-  throw Error(from == 0 ? problem : "rank " + text(from) + ": " + problem);
-}
-
-/// Calls f. An exception in all processes is each one's own; one in some of them ends all.
-template <class F>
-decltype(auto) or_fail_together(const AnyCommunicator& all, F&& f) {
+decltype(auto) fail_together(const AnyCommunicator& all, F&& f) {
   if (!all.several()) return std::forward<F>(f)();
   try {
     return std::forward<F>(f)();
@@ -122,6 +111,32 @@ decltype(auto) or_fail_together(const AnyCommunicator& all, F&& f) {
     throw;
   }
 }
+
+/// Calls f in all processes, and waits for all. If it throws in any, all throw what it says in the first of
+/// these: for what may go wrong in some of them, a file that rank 0 alone writes say, where the others can
+/// be told.
+template <class F>
+void throw_together(const AnyCommunicator& all, F f) {
+  if (!all.several()) return f();
+  std::string problem;
+  std::uint64_t failed = std::numeric_limits<std::uint64_t>::max();
+  try {
+    f();
+  } catch (const std::exception& e) {
+    problem = e.what();
+    failed = all.rank();
+  } catch (...) {
+    problem = "an exception that is no std::exception";
+    failed = all.rank();
+  }
+  failed = ordered_sum(all, failed, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
+  if (failed == std::numeric_limits<std::uint64_t>::max()) return;
+  const auto from = static_cast<std::size_t>(failed);
+  problem = broadcast(all, std::move(problem), from);
+  throw Error(from == 0 ? problem : "rank " + detail::text(from) + ": " + problem);
+}
+
+namespace detail {
 
 /// Throws, in all processes, where one has other settings than rank 0: the error names the rank and both.
 inline void require_same_everywhere(const AnyCommunicator& all, std::string_view where,
@@ -136,7 +151,7 @@ inline void require_same_everywhere(const AnyCommunicator& all, std::string_view
     at += key.size() + value.size() + 2;
     first.emplace(key, value);
   }
-  all_or_none(all, [&] {
+  throw_together(all, [&] {
     const auto value = [](const std::map<std::string, std::string>& settings, const std::string& key) {
       const auto found = settings.find(key);
       return found == settings.end() ? std::string("none") : found->second;

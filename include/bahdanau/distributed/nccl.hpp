@@ -29,7 +29,7 @@ class Nccl {
   /// Takes a GPU of this machine, another one than its other processes take, and connects it with those of
   /// all. Throws, in all processes, where one has no GPU to itself. `mpi` must outlive this object.
   explicit Nccl(Mpi& mpi) : mpi_(&mpi) {
-    detail::all_or_none(mpi, [&] {
+    throw_together(mpi, [&] {
       int devices = 0;
       require("cudaGetDeviceCount", cudaGetDeviceCount(&devices));
       if (mpi.processes_on_host() > static_cast<std::size_t>(devices))
@@ -39,11 +39,11 @@ class Nccl {
       require("cudaSetDevice", cudaSetDevice(static_cast<int>(mpi.rank_on_host())));
     });
     ncclUniqueId id{};
-    detail::all_or_none(mpi, [&] {
+    throw_together(mpi, [&] {
       if (mpi.rank() == 0) require("ncclGetUniqueId", ncclGetUniqueId(&id));
     });
     broadcast(mpi, detail::bytes_to_change(id));
-    detail::all_or_none(mpi, [&] {
+    throw_together(mpi, [&] {
       require("ncclCommInitRank",
               ncclCommInitRank(&devices_, static_cast<int>(mpi.size()), id, static_cast<int>(mpi.rank())));
     });

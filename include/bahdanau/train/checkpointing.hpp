@@ -33,7 +33,7 @@ class Checkpointing {
 
   /// Throws where no file could be written.
   void require_place() const {
-    all_or_none(all_, [&] {
+    throw_together(all_, [&] {
       if (all_.first()) const AtomicFile place(path_);  // given up again
     });
   }
@@ -101,7 +101,7 @@ class Checkpointing {
     } else {
       Moments moments(blocks.weights->size());
       const CheckpointBlocks<B> whole = moments.in(blocks);
-      all_or_none(all_, [&] {
+      throw_together(all_, [&] {
         if (all_.first()) state = read_checkpoint<B>(path_, state.settings, list, whole, check);
       });
       const std::string told = broadcast(all_, to_json(state).text());

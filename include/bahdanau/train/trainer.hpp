@@ -69,7 +69,7 @@ class Trainer<Model, Optimizer> {
         good_(model.parameters()),
         best_(model.parameters()),
         checkpointing_(options_) {
-    detail::or_fail_together(all(), [&] {
+    fail_together(all(), [&] {
       if (options_.batch == 0) fail("TrainerOptions.batch", "at least 1", "0");
       if (const double decay = options_.schedule.decay; !(decay > 0 && decay <= 1))
         fail("Schedule.decay", "a factor above 0 and at most 1", detail::number_text(decay));
@@ -94,11 +94,11 @@ class Trainer<Model, Optimizer> {
   /// all after the same batch. An error in all of them is thrown in all; one in some of them ends all.
   template <class Data>
   TrainingReport fit(const Data& data) {
-    return detail::or_fail_together(all(), [&] { return run<Data>(data, nullptr); });
+    return fail_together(all(), [&] { return run<Data>(data, nullptr); });
   }
   template <class Data>
   TrainingReport fit(const Data& data, const std::type_identity_t<Data>& validation) {
-    return detail::or_fail_together(all(), [&] { return run<Data>(data, &validation); });
+    return fail_together(all(), [&] { return run<Data>(data, &validation); });
   }
 
   /// Ends `fit` after the current epoch; for the callback.

@@ -74,10 +74,10 @@ class Training<Model, Optimizer> {
         division_(all(), detail::Division::parts_of(size())),
         slice_(detail::elements_of(division_.own(), size())),
         state_(divides_steps() ? slice_ : Slice{0, size()}),
-        fixed_(detail::or_fail_together(
+        fixed_(fail_together(
             all(), [&] { return detail::FixedParameters<Backend>(model.parameters(), options().fixed); })),
         sizes_(detail::sizes_of(std::as_const(model))) {
-    detail::or_fail_together(all(), [&] { check(); });
+    fail_together(all(), [&] { check(); });
   }
 
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow. The last
@@ -85,7 +85,7 @@ class Training<Model, Optimizer> {
   /// classes are computed at once, as its logits are not kept, and those of all replicas but the last, too.
   /// Every process is given the whole batch, and gets the loss of it. Throws for a batch that does not fit.
   Loss loss(const Batch& batch) {
-    return detail::or_fail_together(all(), [&] {
+    return fail_together(all(), [&] {
       ready_ = has_gradients_ = false;
       require_same_sizes("loss");
       require_same_weights();
@@ -98,7 +98,7 @@ class Training<Model, Optimizer> {
 
   /// The batch's loss without dropout and smoothing, for validation: nothing is recorded.
   Loss evaluate(const Batch& batch) {
-    return detail::or_fail_together(all(), [&] {
+    return fail_together(all(), [&] {
       require_same_sizes("evaluate");
       return gradient_.evaluate(batch);
     });
@@ -106,7 +106,7 @@ class Training<Model, Optimizer> {
 
   /// The gradient of the last loss, for all parameters. Throws if there is none.
   void backward() {
-    detail::or_fail_together(all(), [&] {
+    fail_together(all(), [&] {
       if (!ready_) fail("backward", "a loss(batch) before it", "none since the last backward");
       ready_ = false;
       require_same_sizes("backward");
@@ -127,7 +127,7 @@ class Training<Model, Optimizer> {
   /// leaves the weights alone, where it is not finite. With several processes, each moves its own slice of
   /// them.
   double step() {
-    return detail::or_fail_together(all(), [&] {
+    return fail_together(all(), [&] {
       if (!has_gradients_) fail("step", "a backward() before it", "none since the last loss or step");
       has_gradients_ = false;
       require_same_sizes("step");
@@ -151,7 +151,7 @@ class Training<Model, Optimizer> {
   /// each has its own slice of the batch's gradient, until all call `gather_gradients`.
   const ParameterBlock<Backend>& gradients() const { return gradient_.gradients(); }
   void gather_gradients() {
-    detail::or_fail_together(all(), [&] {
+    fail_together(all(), [&] {
       if (ready_) fail("gather_gradients", "a backward() before it", "none since the last loss");
       slices_.gather(division_, place_of_gradients(), size());
     });

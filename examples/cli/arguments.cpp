@@ -550,6 +550,11 @@ void add_train(CLI::App& app) {
   number(c, "--threads", o.trainer.threads, "0 is one per core; the result does not depend on it",
          whole(0, 4096))
       ->group("Training");
+  number(c, "--timeout", o.timeout,
+         "Under mpirun: seconds after which a process that has not answered ends all, 0 never; longer than a "
+         "checkpoint and a validation take",
+         real("a number of at least 0", [](double x) { return x >= 0; }))
+      ->group("Training");
 
   c->add_option("--from", o.from,
                 "Go on from this model, on other data: its policies, sizes, vocabularies and weights")

@@ -37,6 +37,7 @@ struct TrainOptions {
   OptimizerChoice optimizer;
   bd::TrainerOptions trainer;
   std::uint64_t seed = 0;
+  double timeout = 0;            // seconds to wait for another process; 0: for ever
   std::string validation;        // a file of pairs, a share of the data between 0 and 1, or none
   std::string best_by = "loss";  // of the validation set, or the name of a metric
   std::filesystem::path plot;    // a folder for pictures, or none

@@ -35,7 +35,8 @@ struct SaidElsewhere {
 };
 
 /// The processes that train together: those that a launcher has started, or this one alone. Throws where
-/// there are more, and the tool was built without MPI.
-bahdanau::AnyCommunicator processes();
+/// there are more, and the tool was built without MPI. One waits for another at most so many seconds, 0: for
+/// ever; unless it is quiet, it says so when that is long.
+bahdanau::AnyCommunicator processes(double timeout_seconds = 0, bool quiet = false);
 
 }  // namespace cli

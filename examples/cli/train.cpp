@@ -490,7 +490,7 @@ void train_together(const TrainOptions& options, const bd::AnyCommunicator& all)
 }  // namespace
 
 void train(const TrainOptions& options) {
-  const bd::AnyCommunicator all = processes();
+  const bd::AnyCommunicator all = processes(options.timeout, options.quiet);
   if (all.first()) return bd::fail_together(all, [&] { train_together(options, all); });
   // All processes have the same errors, and the first prints them; any other has ended all of them.
   try {

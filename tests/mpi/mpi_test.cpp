@@ -142,6 +142,35 @@ TEST_CASE("a process whose main catches an error and ends makes the others fail"
   }
 }
 
+TEST_CASE("a process that is stopped ends all once the others have waited as long as they may",
+          "[mpi][error]") {
+  for (const int rank : {0, 2}) {
+    const Run run = worker(4, "timeout=3 notice=1 fault=freeze rank=" + std::to_string(rank));
+    INFO(run.err);
+    CHECK(run.code != 0);
+    CHECK(run.seconds < 15);
+    CHECK_THAT(run.err, Catch::Matchers::Matches(
+                            "[^]*bahdanau: rank [0-3] of 4: rank [0-3]: expected a message within 3 s, got "
+                            "none; it is stopped or slow, or waits for another; all processes end\n[^]*"));
+    // All but the one that is stopped say for whom they wait; it is among those.
+    const std::string stopped = std::to_string(rank);
+    CHECK(count_of(run.err, " has waited 1 s for rank ") == 3);
+    CHECK(count_of(run.err, " has waited 2 s for rank ") == 3);
+    CHECK(count_of(run.err, "rank " + stopped + " has waited") == 0);
+    CHECK(count_of(run.err, "has waited 1 s for rank " + stopped + "\n") >= 1);
+  }
+}
+
+TEST_CASE("who waits long says so, and training goes on", "[mpi][bits]") {
+  const TemporaryDirectory folder;
+  const Run run = worker(2, "notice=1 fault=sleep rank=1 out=" + (folder / "m").string());
+  CHECK(run.code == 0);
+  CHECK(run.err.find("bahdanau: rank 0 has waited 1 s for rank 1\n") != run.err.npos);
+  CHECK(count_of(run.err, "has waited") <= 2);
+  CHECK((contents(folder / "m") == expected()));
+  CHECK(worker(2, "notice=0 fault=sleep rank=1").err.empty());
+}
+
 TEST_CASE("an error after the training, in the process that writes files, is said once and ends all",
           "[mpi][error]") {
   const TemporaryDirectory folder;
@@ -247,6 +276,18 @@ TEST_CASE("the tool trains in several processes to the same file, and says every
   REQUIRE(std::system(stream("memory", "2>/dev/null").c_str()) == 0);
   CHECK(launched(2, stream("stream", "--stream")).code == 0);
   CHECK((contents(folder / "stream") == contents(folder / "memory")));
+  // One process stops in the middle.
+  std::string endless = command("none", "--timeout 3");
+  endless.replace(endless.find("--epochs 2"), 10, "--epochs 1000000");
+  const Run stopped = launched(2,
+                               "bash -c 'if (( ${OMPI_COMM_WORLD_RANK-$PMI_RANK} == 1 )); then "
+                               "(sleep 3; kill -STOP $$) & fi; exec \"$@\"' bash " +
+                                   endless);
+  INFO(stopped.err);
+  CHECK(stopped.code != 0);
+  CHECK(stopped.seconds < 20);
+  CHECK_THAT(stopped.err,
+             ContainsSubstring("bahdanau: rank 0 of 2: rank 1: expected a message within 3 s, got none"));
   const Run missing = launched(2, command("none", "--fix nothing_of_it"));
   CHECK(missing.code == 1);
   CHECK(count_of(missing.err, "bahdanau: fixed: expected the name of a parameter") == 1);

@@ -66,6 +66,8 @@ bd::Batch make_batch(const Fragile& fragile, std::span<const std::size_t> pairs)
     if (word("fault") == "exit") std::_Exit(3);
     if (word("fault") == "term") ::raise(SIGTERM);
     if (word("fault") == "stop") ::pause();
+    if (word("fault") == "freeze") ::raise(SIGSTOP);
+    if (word("fault") == "sleep") ::sleep(3);
   }
   return bd::make_batch(*fragile.data, pairs);
 }
@@ -129,10 +131,12 @@ void train(bd::Mpi& mpi) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool patient = false;
-  for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1)))
-    patient = patient || argument == "timeout=0";
-  bd::Mpi mpi(argc, argv, {.timeout_seconds = patient ? 0.0 : 20.0});
+  bd::MpiOptions options{.timeout_seconds = 20};
+  for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
+    if (argument.starts_with("timeout=")) options.timeout_seconds = std::stod(argument.substr(8));
+    if (argument.starts_with("notice=")) options.notice_seconds = std::stod(argument.substr(7));
+  }
+  bd::Mpi mpi(argc, argv, options);
   for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
     const std::size_t sign = argument.find('=');
     arguments[argument.substr(0, sign)] = argument.substr(sign + 1);

@@ -6,11 +6,13 @@
 
 namespace cli {
 
-bahdanau::AnyCommunicator processes() {
+bahdanau::AnyCommunicator processes(double timeout_seconds, bool quiet) {
   if (!Launcher::present()) return {};
   static int argc = 0;
   static char** argv = nullptr;
-  static bahdanau::Mpi mpi(argc, argv);  // ends with the program
+  bahdanau::MpiOptions options{.timeout_seconds = timeout_seconds};
+  if (quiet) options.notice_seconds = 0;
+  static bahdanau::Mpi mpi(argc, argv, options);  // ends with the program
   return mpi;
 }
 

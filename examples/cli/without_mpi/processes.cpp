@@ -5,7 +5,7 @@
 
 namespace cli {
 
-bahdanau::AnyCommunicator processes() {
+bahdanau::AnyCommunicator processes(double, bool) {
   if (Launcher::present())
     bahdanau::fail(
         "train", "one process, as the tool was built without MPI",

@@ -26,6 +26,9 @@ struct MpiOptions {
   // How long to wait for a message before the partner counts as lost; 0: for ever. Rank 0 may keep the others
   // waiting, with a checkpoint or a callback, and MPI itself ends all when it notices that one has died.
   double timeout_seconds = 0;
+  // After so long a wait a line on standard error says for whom; the next one of this process after a wait
+  // that is twice as long. 0: none.
+  double notice_seconds = 60;
   // How long a process that fails waits for the others to do so, too, before it ends them.
   double grace_seconds = 2;
 };
@@ -100,10 +103,8 @@ class Mpi {
       while (MPI_Test(&request, &all, MPI_STATUS_IGNORE) == MPI_SUCCESS && all == 0 && since(start) < grace)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (all != 0) return;
-    const std::string line = "bahdanau: rank " + detail::text(rank_) + " of " + detail::text(size_) + ": " +
-                             std::string(why) + "; all processes end\n";
-    std::fputs(line.c_str(), stderr);
-    std::fflush(stderr);
+    print("rank " + detail::text(rank_) + " of " + detail::text(size_) + ": " + std::string(why) +
+          "; all processes end");
     MPI_Abort(messages_, EXIT_FAILURE);
     std::abort();  // if even that returns
   }
@@ -133,6 +134,13 @@ class Mpi {
     size_ = static_cast<std::size_t>(size);
     on_host_ = static_cast<std::size_t>(on_host);
     rank_on_host_ = static_cast<std::size_t>(rank_on_host);
+  }
+
+  /// A line in one piece, as others print, too.
+  static void print(const std::string& what) {
+    const std::string line = "bahdanau: " + what + "\n";
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
   }
 
   static void require(const char* call, int code) {
@@ -177,20 +185,21 @@ class Mpi {
   /// Looks again and again at first, as messages come soon; sleeps when they do not, so that a process that
   /// waits for another's checkpoint leaves the core to those that compute. A thread beside the main one has
   /// those beside it from the beginning.
-  void wait(MPI_Request (&requests)[2], int other) const {
+  void wait(MPI_Request (&requests)[2], int other) {
     constexpr double soon = 0.02,
                      overtaken = 1;  // seconds; a message may be behind the last one, but not for long
     const auto start = Clock::now();
     int is_main = 1;
     require("MPI_Is_thread_main", MPI_Is_thread_main(&is_main));
     double gone = 0;  // when it was seen that the other one has left
-    const auto give_up = [&](const std::string& expected, const std::string& got) {
+    const auto give_up = [&](const std::string& expected, const std::string& got,
+                             const std::string& hint = "") {
       for (MPI_Request& request : requests) {  // nothing may arrive in memory that is no longer there
         if (request == MPI_REQUEST_NULL) continue;
         MPI_Cancel(&request);
         MPI_Request_free(&request);
       }
-      fail("rank " + detail::text(other), expected, got);
+      fail("rank " + detail::text(other), expected, got, hint);
     };
     for (;;) {
       int done = 0;
@@ -203,7 +212,13 @@ class Mpi {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       if (waited < soon) continue;
       if (options_.timeout_seconds > 0 && waited > options_.timeout_seconds)
-        give_up("a message within " + detail::number_text(options_.timeout_seconds) + " s", "none");
+        give_up("a message within " + detail::number_text(options_.timeout_seconds) + " s", "none",
+                "it is stopped or slow, or waits for another");
+      if (options_.notice_seconds > 0 && waited > options_.notice_seconds) {
+        print("rank " + detail::text(rank_) + " has waited " + detail::number_text(options_.notice_seconds) +
+              " s for rank " + detail::text(other));
+        options_.notice_seconds *= 2;
+      }
       int has_left = 0;
       if (gone == 0 && MPI_Iprobe(other, left, messages_, &has_left, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
           has_left != 0)

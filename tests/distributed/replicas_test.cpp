@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -213,6 +215,69 @@ TEST_CASE("gradients of replicas are added as a balanced binary tree", "[distrib
   std::vector<float> expected;
   for (std::size_t i = 0; i < sum.size(); ++i) expected.push_back((a[i] + b[i]) + (c[i] + d[i]));
   CHECK(sum == expected);
+}
+
+TEST_CASE("n gradients are added in log2 n blocks, beside their own", "[distributed][memory]") {
+  for (std::size_t levels = 0; levels < 8; ++levels) {
+    const std::size_t count = std::size_t{1} << levels;
+    bd::Workers workers(1);
+    bd::detail::GradientTree<bd::Xtensor<float>> tree;
+    bd::ParameterBlock<bd::Xtensor<float>> block(3);
+    for (int step = 0; step < 2; ++step) {
+      for (std::size_t i = 0; i < count; ++i) {
+        block.change([&](std::span<float> numbers) { numbers[0] = static_cast<float>(i); });
+        tree.add(i, count, block, workers);
+      }
+      CHECK(block.read()[0] == static_cast<float>(count * (count - 1) / 2));
+      CHECK(tree.blocks() == levels);
+    }
+  }
+}
+
+TEST_CASE("moments of all processes are as many as weights, and nobody has more than a share",
+          "[distributed][memory]") {
+  constexpr std::size_t part = bd::detail::Division::part;
+  for (const std::size_t processes : {1U, 2U, 4U, 8U}) {
+    std::vector<std::size_t> first(processes), second(processes);
+    std::size_t weights = 0;
+    run_ranks(processes, [&](InMemory& end) {
+      auto model = new_model<D2l<bd::Gru, float>>();
+      bd::Training training(model, bd::Adam{}, {.replicas = 8, .communicator = end});
+      training.loss(batches()[0]);
+      training.backward();
+      training.step();
+      first[end.rank()] = training.optimizer_state().first.size();
+      second[end.rank()] = training.optimizer_state().second.size();
+      if (end.rank() == 0) weights = model.weights().size();
+    });
+    CHECK(std::accumulate(first.begin(), first.end(), std::size_t{0}) == weights);
+    CHECK(second == first);
+    const std::size_t parts = bd::detail::Division::parts_of(weights);
+    for (const std::size_t own : first) CHECK(own <= (parts + processes - 1) / processes * part);
+  }
+}
+
+TEST_CASE("the messages of a step are two for each bit of a rank, and two short ones", "[distributed]") {
+  const auto messages = [](std::size_t processes, int steps) {
+    InMemoryHub hub(processes);
+    const auto errors = errors_of_ranks(hub, [&](InMemory& end) {
+      auto model = new_model<D2l<bd::Gru, float>>();  // small enough for one message
+      bd::Training training(model, bd::Adam{}, {.replicas = 8, .communicator = end});
+      for (int i = 0; i < steps; ++i) {
+        training.loss(batches()[0]);
+        training.backward();
+        training.step();
+      }
+    });
+    CHECK(errors == std::vector<std::string>(processes));
+    return hub.messages();
+  };
+  for (const std::size_t bits : {1U, 2U, 3U}) {
+    const std::size_t processes = std::size_t{1} << bits,
+                      step = messages(processes, 3) - messages(processes, 2);
+    CHECK(step > 0);
+    CHECK(step <= processes * 4 * bits);
+  }
 }
 
 TEST_CASE("with several processes gradients are whole once they were gathered", "[distributed]") {

@@ -244,6 +244,29 @@ TEST_CASE("what differs between processes is an error at the start that names it
         [](auto&, auto& data, auto&, auto&) { data = data.split(10).second; });
 }
 
+TEST_CASE("programs, compilers and libraries of different versions are an error at the start",
+          "[distributed][error]") {
+  const std::string version = bd::blas::version();  // "0.3.21"
+  CHECK(version.find_first_not_of("0123456789.") == version.find_first_of("abcdefghijklmnopqrstuvwxyz-"));
+  CHECK_THAT(version, Catch::Matchers::StartsWith("0."));
+  for (const char* what :
+       {"version", "compiler", "OpenBLAS", "BLAS kernels", "instructions", "backend", "scalar"}) {
+    InMemoryHub hub(4);
+    const auto errors = errors_of_ranks(hub, [&](InMemory& end) {
+      Model model({.embed = 8, .hidden = 12, .layers = 1}, corpus(40).vocabularies(), 1);
+      bd::StepOptions own;
+      own.communicator = end;
+      auto environment = bd::detail::environment_of(model, bd::Adam{}, own);
+      if (end.rank() == 2) environment.at(what) += " of another";
+      bd::detail::require_same_everywhere(end, "Training", environment);
+    });
+    for (const std::string& error : errors) {
+      CHECK_THAT(error, Catch::Matchers::StartsWith("rank 2: Training: expected " + std::string(what) + " "));
+      CHECK_THAT(error, ContainsSubstring(" of another; all processes need the same program"));
+    }
+  }
+}
+
 namespace {
 
 /// Data whose batches fail in one process alone.

@@ -6,6 +6,8 @@
 
 #include <sys/wait.h>
 
+#include <bahdanau/backend/blas.hpp>
+
 #include "support/catch.hpp"
 #include "support/file_bytes.hpp"
 #include "support/temporary_directory.hpp"
@@ -204,7 +206,32 @@ TEST_CASE("what differs between processes is one error at the start", "[mpi][err
   };
   check("clip", "Training: expected clip 0.5, as rank 0 has, got 0.25");
   const Run one = worker(1, "fault=instructions rank=0 epochs=1");
-  if (one.code == 0) check("instructions", "Training: expected instructions ");
+  if (one.code == 0)
+    check("instructions", "Training: expected instructions ");
+  else
+    WARN("not tried with other instructions, as there are no baseline ones here: " << one.err);
+}
+
+TEST_CASE("kernels of BLAS that one process alone has are one error at the start", "[mpi][error]") {
+#if defined(__x86_64__)
+  if (!bahdanau::blas::chooses_core()) {
+    WARN("not tried: this OpenBLAS has the kernels of one processor");
+    return;
+  }
+  // Those that every processor of this kind has.
+  const Run run =
+      launched(4,
+               "bash -c 'core=Nehalem; if (( ${OMPI_COMM_WORLD_RANK-$PMI_RANK} == 3 )); then "
+               "core=Prescott; fi; OPENBLAS_CORETYPE=$core exec \"$@\"' bash " BAHDANAU_MPI_WORKER);
+  INFO(run.err);
+  CHECK(run.code != 0);
+  CHECK(count_of(run.err,
+                 "worker: rank 3: Training: expected BLAS kernels Nehalem, as rank 0 has, got "
+                 "Prescott; all processes need the same program, settings and data") == 1);
+  CHECK(count_of(run.err, "expected") == 1);
+#else
+  WARN("not tried: this is no x86-64");
+#endif
 }
 
 TEST_CASE("a number of processes that does not fit is an error that says what would", "[mpi][error]") {

@@ -32,6 +32,7 @@
 #endif
 
 extern "C" {
+char* openblas_get_config();
 char* openblas_get_corename();
 int openblas_get_num_threads();
 void openblas_set_num_threads(int count);
@@ -100,6 +101,16 @@ class ThreadChoice {
 /// The processor that OpenBLAS has chosen its kernels for. It knows those that are older than itself, and
 /// takes its oldest kernels ("Prescott") for others.
 inline std::string core() { return openblas_get_corename(); }
+
+/// OpenBLAS's version, "0.3.21" say, and whether it chooses kernels when a program starts.
+inline std::string version() {
+  const std::string config = openblas_get_config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
+  const std::size_t begin = config.find(' ') + 1;    // 0 where it has no spaces
+  return config.substr(begin, config.find(' ', begin) - begin);
+}
+inline bool chooses_core() {
+  return std::string(openblas_get_config()).find(" DYNAMIC_ARCH") != std::string::npos;
+}
 
 /// Sets OpenBLAS to one thread for the rest of the process; the first product of `Xtensor` that needs
 /// OpenBLAS, one with a factor other than 1, does it anyway.

@@ -32,6 +32,7 @@ struct Xtensor {
   static constexpr bool host_memory = true;  // pointers are ordinary ones
   /// What rounds otherwise on other processors, beside `instructions()`.
   static std::string kernels() { return blas::core(); }
+  static std::string blas_version() { return blas::version(); }
 
   /// Uninitialised, aligned for the widest vectors whatever the consumer's own xtensor settings are.
   template <class U>

@@ -45,6 +45,7 @@ std::map<std::string, std::string> environment_of(const Model& model, const Opti
   std::map<std::string, std::string> result{
       {"version", text(BAHDANAU_VERSION_MAJOR) + "." + text(BAHDANAU_VERSION_MINOR) + "." +
                       text(BAHDANAU_VERSION_PATCH)},
+      {"compiler", __VERSION__},
       {"processes", text(o.communicator.size())},
       {"backend", std::string(B::name)},
       {"scalar", std::is_same_v<typename B::Scalar, double> ? "double" : "float"},
@@ -62,6 +63,7 @@ std::map<std::string, std::string> environment_of(const Model& model, const Opti
   for (const std::string& pattern : o.fixed) fixed += (fixed.empty() ? "" : " ") + pattern;
   if (!fixed.empty()) result.emplace("fixed", fixed);
   if constexpr (requires { B::kernels(); }) result.emplace("BLAS kernels", B::kernels());
+  if constexpr (requires { B::blas_version(); }) result.emplace("OpenBLAS", B::blas_version());
   for (const auto& [key, value] : settings_of(optimizer))
     result.emplace("optimizer." + key, number_text(value));
   return result;

@@ -73,6 +73,9 @@ class GradientTree {
       sums_.push_back(block);
   }
 
+  /// Those that it keeps, beside the one that is given to it.
+  std::size_t blocks() const { return sums_.size(); }
+
  private:
   std::vector<ParameterBlock<B>> sums_;  // of 1, 2, 4, ... gradients
 };

@@ -85,6 +85,16 @@ run_build() {
     "$(seconds $((SECONDS - start)))")")
 }
 
+# What parts of `plain` need, found as they find it: NCCL's header by CMake, a browser by tests/browser.
+nccl_there() { ! grep -q '^BAHDANAU_NCCL_INCLUDE_DIR:.*NOTFOUND$' "$build-plain/CMakeCache.txt" 2>/dev/null; }
+browser_there() {
+  local name
+  for name in chromium chromium-browser google-chrome; do
+    if command -v "$name" >/dev/null; then return 0; fi
+  done
+  return 1
+}
+
 # at_level name level : the core of a build that is there once more, at a lower level of instructions.
 at_level() {
   local start=$SECONDS outcome=passed
@@ -129,6 +139,10 @@ else
     -DBAHDANAU_CUDA_EXAMPLES="$cuda_examples" -DBAHDANAU_CUDA_GOLDEN=$cuda_golden -DBAHDANAU_PACKAGE_EXAMPLES="$package_examples" \
     -DBAHDANAU_CLI_CELLS=$cells \
     -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG'
+  if wanted plain; then
+    if [[ $cuda == ON ]] && ! nccl_there; then results+=("$(printf '%-10s %s' NCCL "skipped: there is no nccl.h")"); fi
+    if ! browser_there; then results+=("$(printf '%-10s %s' browser "skipped: there is no chromium")"); fi
+  fi
   # Those that the processor has.
   if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then at_level plain avx2; fi
   if grep -qw avx2 /proc/cpuinfo 2>/dev/null; then at_level plain baseline; fi

@@ -1,6 +1,7 @@
 // What processes do together, on processes that are threads.
 #include <bit>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -170,6 +171,33 @@ TEST_CASE("slices cover a block, end on whole parts, and have its sum in the tre
         CHECK(blocks[r] == expected);
       }
       CHECK(covered == std::vector<int>(n, 1));
+    }
+}
+
+TEST_CASE("each process gets its slice of rank 0's block, and no process the whole of it", "[distributed]") {
+  using B = bd::Xtensor<float>;
+  constexpr std::size_t part = bd::detail::Division::part;
+  for (const std::size_t n : {std::size_t{10}, 3 * part + 5, 16 * part})
+    for (const std::size_t size : {1U, 2U, 4U, 8U}) {
+      InMemoryHub hub(size);
+      std::size_t right = 0;
+      std::mutex mutex;
+      const auto errors = errors_of_ranks(hub, [&](InMemory& end) {
+        std::vector<float> block(n, -1.0F);
+        if (end.rank() == 0)
+          for (std::size_t i = 0; i < n; ++i) block[i] = static_cast<float>(i);
+        const bd::detail::Division division(end, bd::detail::Division::parts_of(n));
+        bd::detail::SliceSum<B> slices;
+        slices.scatter_from_first(division, block.data(), n);
+        const bd::Slice own = bd::detail::elements_of(division.own(), n);
+        const std::lock_guard lock(mutex);
+        for (std::size_t i = own.begin; i < own.end; ++i) right += block[i] == static_cast<float>(i);
+      });
+      CHECK(errors == std::vector<std::string>(size));
+      CHECK(right == n);
+      // Half of the block for each bit of a rank, where it can be halved.
+      const auto bits = static_cast<std::size_t>(std::bit_width(size) - 1);
+      if (n == 16 * part) CHECK(hub.bytes() == bits * n / 2 * sizeof(float));
     }
 }
 

@@ -257,6 +257,32 @@ TEST_CASE("moments of all processes are as many as weights, and nobody has more 
   }
 }
 
+TEST_CASE("moments go from rank 0 to all, to each its own", "[distributed][checkpoint]") {
+  const auto check = [](const auto& optimizer, bool whole) {
+    run_ranks(4, [&](InMemory& end) {
+      auto model = new_model<D2l<bd::Gru, float>>();
+      const std::size_t size = model.weights().size();
+      bd::Training training(model, optimizer, {.replicas = 4, .communicator = end});
+      bd::ParameterBlock<bd::Xtensor<float>> first(end.rank() == 0 ? size : 0), second(first.size());
+      for (auto [block, sign] : {std::pair(&first, 1.0F), std::pair(&second, -1.0F)})
+        block->change([&, of = sign](std::span<float> numbers) {
+          for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = of * static_cast<float>(i);
+        });
+      training.scatter_moments(first, second);
+      const auto& state = training.optimizer_state();
+      bool right = (state.first.size() == size) == whole && state.second.size() == state.first.size();
+      const std::vector<float> a = state.first.read(), b = state.second.read();
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto number = static_cast<float>(state.begin + i);
+        right = right && a[i] == number && b[i] == -number;
+      }
+      if (!right) throw bd::Error("rank " + std::to_string(end.rank()) + " has others");
+    });
+  };
+  check(bd::Adam{}, false);
+  check(OwnSgd{}, true);
+}
+
 TEST_CASE("the messages of a step are two for each bit of a rank, and two short ones", "[distributed]") {
   const auto messages = [](std::size_t processes, int steps) {
     InMemoryHub hub(processes);

@@ -99,7 +99,7 @@ class Checkpointing {
     if (!all_.several()) {
       state = read_checkpoint<B>(path_, state.settings, list, blocks, check);
     } else {
-      Moments moments(blocks.weights->size());
+      Moments moments(all_.first() ? blocks.weights->size() : 0);
       const CheckpointBlocks<B> whole = moments.in(blocks);
       throw_together(all_, [&] {
         if (all_.first()) state = read_checkpoint<B>(path_, state.settings, list, whole, check);
@@ -107,9 +107,9 @@ class Checkpointing {
       const std::string told = broadcast(all_, to_json(state).text());
       if (!all_.first())
         state = checkpoint_state_from({path_.string() + ": metadata \"state\"", told, /*max_depth=*/6});
-      for_blocks(whole,
-                 [&](const std::string&, ParameterBlock<B>& block) { broadcast_block<B>(all_, block); });
-      training.take_moments(moments.first, moments.second);
+      for (ParameterBlock<B>* block : {blocks.weights, blocks.best, blocks.good})
+        if (block != nullptr) broadcast_block<B>(all_, *block);
+      training.scatter_moments(moments.first, moments.second);
     }
     training.set_batches(state.batches);
     training.optimizer_state().steps = state.optimizer_steps;
@@ -121,7 +121,7 @@ class Checkpointing {
     return std::chrono::duration<double>(Clock::now() - t).count();
   }
 
-  /// The optimizer's, of all processes.
+  /// The optimizer's, of all processes; rank 0 alone has them.
   struct Moments {
     explicit Moments(std::size_t n) : first(n), second(n) {}
     /// The blocks with these in place of one process's.

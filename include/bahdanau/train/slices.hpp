@@ -160,6 +160,22 @@ class SliceSum {
     }
   }
 
+  /// Gives every process its slice of rank 0's block; those that pass others' on need the room for them.
+  void scatter_from_first(const Division& division, Scalar* block, std::size_t n) {
+    const std::size_t rank = division.all().rank();
+    for (std::size_t level = 0; level < division.levels(); ++level) {
+      const std::size_t bit = std::size_t{1} << level;
+      if (rank >= 2 * bit) continue;  // its partner has nothing yet
+      const Slice own = elements_of(division.after(level + 1), n),
+                  theirs = elements_of(division.given(level), n);
+      const bool receives = (rank & bit) != 0;
+      for_paired_runs(receives ? Slice{} : theirs, receives ? own : Slice{}, most, [&](Slice out, Slice in) {
+        exchange_.run(division.all(), division.partner(level), {block + out.begin, out.size()},
+                      {block + in.begin, in.size()});
+      });
+    }
+  }
+
   /// Gives them to rank 0 alone; others pass theirs on, and need the room for it.
   void gather_to_first(const Division& division, Scalar* block, std::size_t n) {
     for (std::size_t level = division.levels(); level-- > 0;) {

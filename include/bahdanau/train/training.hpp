@@ -172,7 +172,8 @@ class Training<Model, Optimizer> {
 
   // What resuming needs, beside the weights. With several processes, each has the moments of its own slice:
   // `gather_moments`, which all call, puts all of them into the blocks of rank 0, between a step and the next
-  // loss; `take_moments` takes those of the slice.
+  // loss; `scatter_moments`, which all call, gives each process its slice of them. The blocks of others are
+  // not looked at, and may be empty.
   OptimizerState<Backend>& optimizer_state() { return state_; }
   void gather_moments(ParameterBlock<Backend>& first, ParameterBlock<Backend>& second) {
     has_gradients_ = false;  // their place is used
@@ -183,9 +184,17 @@ class Training<Model, Optimizer> {
       if (all().first()) Backend::copy(place, size(), detail::numbers_to_change(*whole));
     }
   }
-  void take_moments(const ParameterBlock<Backend>& first, const ParameterBlock<Backend>& second) {
-    for (auto [own, whole] : {std::pair(&state_.first, &first), std::pair(&state_.second, &second)})
-      Backend::copy(detail::numbers(*whole) + state_.begin, own->size(), detail::numbers_to_change(*own));
+  void scatter_moments(const ParameterBlock<Backend>& first, const ParameterBlock<Backend>& second) {
+    has_gradients_ = false;
+    for (auto [own, whole] : {std::pair(&state_.first, &first), std::pair(&state_.second, &second)}) {
+      Scalar* place = place_of_gradients();
+      if (all().first()) Backend::copy(detail::numbers(*whole), size(), place);
+      if (divides_steps())
+        slices_.scatter_from_first(division_, place, size());
+      else
+        detail::broadcast_block<Backend>(all(), gradient_.gradients());
+      Backend::copy(place + state_.begin, own->size(), detail::numbers_to_change(*own));
+    }
   }
   /// Bits that processes agree on: what any has set is in `agreed_votes` of all after the next loss.
   void set_votes(std::uint64_t votes) { gradient_.votes = votes; }

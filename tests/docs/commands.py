@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 PAGES = ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md"]
-OTHERS = {"cmake", "g++", "export", "python3", "conan", "curl", "echo", "mpirun"}  # not ours
+OTHERS = {"cmake", "g++", "export", "python3", "conan", "curl", "echo", "mpirun", "scontrol", "srun", "test"}  # not ours
 OURS = ("benchmarks/", "cmake/", "conan/", "docs/", "examples/", "recipes/", "test_package/", "tests/")
 
 
@@ -62,7 +62,7 @@ class Checker:
             if path.startswith(OURS) and not (self.root / path).exists():
                 yield f"expected a file or a folder {path}"
         name = words[0]
-        if name == "mpirun":
+        if name in ("mpirun", "srun"):
             if "bahdanau" in words:
                 yield from self.wrong_tool(words[words.index("bahdanau") + 1:], helped=False)  # not every build has MPI
         elif name == "bahdanau" or name.endswith("/bin/bahdanau"):

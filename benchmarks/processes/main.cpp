@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   const std::size_t bytes = all.bytes, messages = all.messages;
   std::vector<double> times;
   const auto start = Clock::now();
-  while (!bd::any_of(all, since(start) > std::atof(argv[5]) && times.size() >= 3)) {
+  while (!bd::any_process(all, since(start) > std::atof(argv[5]) && times.size() >= 3)) {
     const auto begin = Clock::now();
     step();
     times.push_back(since(begin));

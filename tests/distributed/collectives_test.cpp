@@ -149,9 +149,9 @@ TEST_CASE("slices cover a block, end on whole parts, and have its sum in the tre
         own[end.rank()] = bd::detail::elements_of(division.own(), n);
         bd::Workers workers(2);
         bd::detail::SliceSum<B> slices;
-        slices.sum(division, block.data(), n, workers);
+        slices.reduce_scatter(division, block.data(), n, workers);
         sums[end.rank()] = block;
-        slices.gather(division, block.data(), n);
+        slices.all_gather(division, block.data(), n);
       });
       std::vector<float> expected(n);
       for (std::size_t i = 0; i < n; ++i) {
@@ -211,8 +211,8 @@ TEST_CASE("the traffic of a sum does not grow with the processes", "[distributed
       const bd::detail::Division division(end, bd::detail::Division::parts_of(n));
       bd::Workers workers(1);
       bd::detail::SliceSum<B> slices;
-      slices.sum(division, block.data(), n, workers);
-      slices.gather(division, block.data(), n);
+      slices.reduce_scatter(division, block.data(), n, workers);
+      slices.all_gather(division, block.data(), n);
     });
     // Of each process: (P - 1) / P of a block for the sum, as much to gather it.
     CHECK(hub.bytes() == 2 * (size - 1) * n * sizeof(float));

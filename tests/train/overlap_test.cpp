@@ -81,7 +81,7 @@ TEST_CASE("elements are finished when all who write to their part are done", "[t
   finished.expect({10, part + 5});
   finished.expect({part + 5, part + 6});
   std::atomic<int> stage{0};
-  bd::detail::Beside waits([&] {
+  bd::detail::BackgroundThread waits([&] {
     finished.wait({2 * part, 4 * part});  // nobody writes there
     stage = 1;
     finished.wait({part, 2 * part});
@@ -101,7 +101,7 @@ TEST_CASE("elements are finished when all who write to their part are done", "[t
 
 TEST_CASE("who waits for what is never computed throws", "[train][distributed][error]") {
   FinishedElements finished(Division(bd::AnyCommunicator(), 4));
-  bd::detail::Beside waits([&] { finished.wait({0, part}); });
+  bd::detail::BackgroundThread waits([&] { finished.wait({0, part}); });
   finished.abandon();
   CHECK_THAT(message_of([&] { waits.join(); }),
              Catch::Matchers::ContainsSubstring("computing them has failed"));

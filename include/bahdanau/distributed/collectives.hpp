@@ -60,13 +60,17 @@ inline void barrier(const AnyCommunicator& all) {
 }
 
 /// Whether it is so in any of the processes.
-inline bool any_of(const AnyCommunicator& all, bool mine) {
+inline bool any_process(const AnyCommunicator& all, bool mine) {
   return ordered_sum(all, std::uint8_t{mine},
                      [](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a | b); }) != 0;
 }
 
+[[deprecated("its name is any_process")]] inline bool any_of(const AnyCommunicator& all, bool mine) {
+  return any_process(all, mine);
+}
+
 /// What rank 0 says.
-inline bool of_first(const AnyCommunicator& all, bool mine) { return any_of(all, all.first() && mine); }
+inline bool of_first(const AnyCommunicator& all, bool mine) { return any_process(all, all.first() && mine); }
 
 /// Gives the bytes of one process to all others, whose spans are as long.
 inline void broadcast(const AnyCommunicator& all, std::span<std::byte> bytes, std::size_t from = 0) {

@@ -65,7 +65,7 @@ class Mpi {
     MPI_Finalized(&ended);
     if (ended != 0) return;  // by a program that has started it, too
     if (std::uncaught_exceptions() > exceptions_) fail_together("an exception that main has not caught");
-    take_leave();
+    shut_down();
     MPI_Comm_free(&messages_);
     MPI_Comm_free(&failures_);
     if (ends_mpi_) MPI_Finalize();
@@ -151,16 +151,16 @@ class Mpi {
     fail(call, "success", std::string(text, static_cast<std::size_t>(length)));
   }
 
-  static constexpr int tag = 0, left = 1;  // of messages, and of the last one of a process
+  static constexpr int message_tag = 0, end_tag = 1;  // of messages, and of the last one of a process
 
   /// Tells all that no message will follow, and waits until all have said so.
-  void take_leave() noexcept {
+  void shut_down() noexcept {
     std::vector<MPI_Request> requests;
     for (std::size_t r = 0; r < size_; ++r) {
       if (r == rank_) continue;
-      MPI_Isend(nullptr, 0, MPI_BYTE, static_cast<int>(r), left, messages_,
+      MPI_Isend(nullptr, 0, MPI_BYTE, static_cast<int>(r), end_tag, messages_,
                 &requests.emplace_back(MPI_REQUEST_NULL));
-      MPI_Irecv(nullptr, 0, MPI_BYTE, static_cast<int>(r), left, messages_,
+      MPI_Irecv(nullptr, 0, MPI_BYTE, static_cast<int>(r), end_tag, messages_,
                 &requests.emplace_back(MPI_REQUEST_NULL));
     }
     int all = 0;
@@ -174,10 +174,10 @@ class Mpi {
     const int other = static_cast<int>(partner);
     MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     if (!received.empty())
-      require("MPI_Irecv", MPI_Irecv(received.data(), static_cast<int>(received.size()), MPI_BYTE, other, tag,
-                                     messages_, &requests[0]));
+      require("MPI_Irecv", MPI_Irecv(received.data(), static_cast<int>(received.size()), MPI_BYTE, other,
+                                     message_tag, messages_, &requests[0]));
     if (!sent.empty())
-      require("MPI_Isend", MPI_Isend(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, other, tag,
+      require("MPI_Isend", MPI_Isend(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, other, message_tag,
                                      messages_, &requests[1]));
     wait(requests, other);
   }
@@ -187,11 +187,11 @@ class Mpi {
   /// those beside it from the beginning.
   void wait(MPI_Request (&requests)[2], int other) {
     constexpr double soon = 0.02,
-                     overtaken = 1;  // seconds; a message may be behind the last one, but not for long
+                     late = 1;  // seconds; a message may be behind the last one, but not for long
     const auto start = Clock::now();
     int is_main = 1;
     require("MPI_Is_thread_main", MPI_Is_thread_main(&is_main));
-    double gone = 0;  // when it was seen that the other one has left
+    double ended_at = 0;  // when it was seen that the other one has left
     const auto give_up = [&](const std::string& expected, const std::string& got,
                              const std::string& hint = "") {
       for (MPI_Request& request : requests) {  // nothing may arrive in memory that is no longer there
@@ -219,11 +219,12 @@ class Mpi {
               " s for rank " + detail::text(other));
         options_.notice_seconds *= 2;
       }
-      int has_left = 0;
-      if (gone == 0 && MPI_Iprobe(other, left, messages_, &has_left, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-          has_left != 0)
-        gone = waited;
-      if (gone > 0 && waited > gone + overtaken) give_up("a message", "none: it has ended");
+      int has_ended = 0;
+      if (ended_at == 0 &&
+          MPI_Iprobe(other, end_tag, messages_, &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+          has_ended != 0)
+        ended_at = waited;
+      if (ended_at > 0 && waited > ended_at + late) give_up("a message", "none: it has ended");
     }
   }
 

@@ -67,8 +67,9 @@ class BatchGradient {
   const ParameterBlock<Backend>& gradients() const { return gradients_; }
   Workers& workers() { return workers_; }
 
-  /// Bits that processes agree on with the next loss.
-  std::uint64_t votes = 0, agreed_votes = 0;
+  /// Bits that processes agree on: what any has set is in `agreed_flags` of all after the next loss.
+  void set_flags(std::uint64_t flags) { flags_ = flags; }
+  std::uint64_t agreed_flags() const { return agreed_flags_; }
 
   std::uint64_t batches() const { return batches_; }
   void set_batches(std::uint64_t count) { batches_ = count; }
@@ -174,8 +175,8 @@ class BatchGradient {
       if (const RowRange some = replicas().rows(i, rows); some.count > 0)
         losses_[i] = run(batch, some, how, output_loss);
     }
-    const auto told = ordered_sum(all(), LossMessage{tree_sum(losses_), votes}, LossMessage::sum);
-    agreed_votes = told.votes;
+    const auto told = ordered_sum(all(), LossMessage{tree_sum(losses_), flags_}, LossMessage::sum);
+    agreed_flags_ = told.flags;
     return told.loss;
   }
 
@@ -312,6 +313,7 @@ class BatchGradient {
   std::vector<Parameter>
       done_;  // its parameters, in the order of their places: their gradients come with the loss
   std::size_t recorded_ = 0;   // shards of the last loss
+  std::uint64_t flags_ = 0, agreed_flags_ = 0;
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   std::uint64_t phases_ = 0;   // begun so far
 };

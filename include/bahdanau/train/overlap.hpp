@@ -80,10 +80,10 @@ class FinishedElements {
 };
 
 /// Runs f on a thread of its own until `join`, which throws what f has thrown.
-class Beside {
+class BackgroundThread {
  public:
   template <class F>
-  explicit Beside(F f)
+  explicit BackgroundThread(F f)
       : thread_([this, f = std::move(f)]() mutable {
           try {
             f();
@@ -91,11 +91,11 @@ class Beside {
             error_ = std::current_exception();
           }
         }) {}
-  ~Beside() {
+  ~BackgroundThread() {
     if (thread_.joinable()) thread_.join();
   }
-  Beside(const Beside&) = delete;
-  Beside& operator=(const Beside&) = delete;
+  BackgroundThread(const BackgroundThread&) = delete;
+  BackgroundThread& operator=(const BackgroundThread&) = delete;
 
   void join() {
     thread_.join();

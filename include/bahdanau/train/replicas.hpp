@@ -42,12 +42,12 @@ inline Loss tree_sum(std::span<const Loss> losses) {
 /// What processes tell each other with every loss: rank by rank, or'ed.
 struct LossMessage {
   Loss loss{};
-  std::uint64_t votes = 0;
+  std::uint64_t flags = 0;
 
   static LossMessage sum(const LossMessage& lower, const LossMessage& upper) {
     LossMessage both = lower;
     both.loss += upper.loss;
-    both.votes |= upper.votes;
+    both.flags |= upper.flags;
     return both;
   }
 };

@@ -1,5 +1,6 @@
-// A block of numbers that processes add up and divide: each ends with the sum of one slice, and all give
-// theirs back. Slices are halved between partners, which is a balanced tree by rank for every number.
+// Reduce-scatter, then all-gather: processes add up their blocks, each ends with the sum of one slice, and
+// all give theirs back. Slices are halved between partners, which is a balanced tree by rank for every
+// number.
 #pragma once
 
 #include <algorithm>
@@ -112,7 +113,7 @@ void for_paired_runs(Slice a, Slice b, std::size_t most, F f) {
 }
 
 /// Gives every process the numbers of all others, one for each part.
-inline void gather_parts(const Division& division, std::span<double> of_parts) {
+inline void all_gather_parts(const Division& division, std::span<double> of_parts) {
   for (std::size_t level = division.levels(); level-- > 0;) {
     const Slice own = division.after(level + 1), theirs = division.given(level);
     division.all().exchange(division.partner(level), std::as_bytes(of_parts.subspan(own.begin, own.size())),
@@ -127,12 +128,12 @@ class SliceSum {
  public:
   using Scalar = typename B::Scalar;
 
-  void sum(const Division& division, Scalar* block, std::size_t n, Workers& workers) {
-    sum(division, block, n, workers, [](Slice) {});
+  void reduce_scatter(const Division& division, Scalar* block, std::size_t n, Workers& workers) {
+    reduce_scatter(division, block, n, workers, [](Slice) {});
   }
   /// The same, while the block is written still: `wait` returns when some elements of it are finished.
   template <class Wait>
-  void sum(const Division& division, Scalar* block, std::size_t n, Workers& workers, Wait wait) {
+  void reduce_scatter(const Division& division, Scalar* block, std::size_t n, Workers& workers, Wait wait) {
     for (std::size_t level = 0; level < division.levels(); ++level) {
       const Slice given = elements_of(division.given(level), n),
                   kept = elements_of(division.after(level + 1), n);
@@ -149,7 +150,7 @@ class SliceSum {
   }
 
   /// Gives every process the slices of all others.
-  void gather(const Division& division, Scalar* block, std::size_t n) {
+  void all_gather(const Division& division, Scalar* block, std::size_t n) {
     for (std::size_t level = division.levels(); level-- > 0;) {
       const Slice own = elements_of(division.after(level + 1), n),
                   theirs = elements_of(division.given(level), n);

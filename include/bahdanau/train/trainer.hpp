@@ -197,7 +197,7 @@ class Trainer<Model, Optimizer> {
       training_.require_same_sizes("Trainer::fit");
     }
     if (!all().several()) return;
-    stop_ = any_of(all(), stop_);
+    stop_ = any_process(all(), stop_);
     if (of_first(all(), std::as_const(*model_).weights().version() != before))
       detail::broadcast_block<Backend>(all(), model_->weights());
   }
@@ -229,16 +229,16 @@ class Trainer<Model, Optimizer> {
   }
 
   // What processes say to each other with a batch's loss, so that all do the same after it.
-  static constexpr std::uint64_t interrupt_vote = 1, checkpoint_vote = 2;
+  static constexpr std::uint64_t interrupt_flag = 1, checkpoint_flag = 2;
 
   bool asked_to_end() const { return options_.interrupt && options_.interrupt->load(); }
-  void vote() {
+  void set_flags() {
     if (!all().several()) return;
-    training_.set_votes((asked_to_end() ? interrupt_vote : 0) |
-                        (all().first() && checkpointing_.due() ? checkpoint_vote : 0));
+    training_.set_flags((asked_to_end() ? interrupt_flag : 0) |
+                        (all().first() && checkpointing_.due() ? checkpoint_flag : 0));
   }
   bool interrupted() {
-    const bool now = all().several() ? (training_.agreed_votes() & interrupt_vote) != 0 : asked_to_end();
+    const bool now = all().several() ? (training_.agreed_flags() & interrupt_flag) != 0 : asked_to_end();
     if (now) state_.report.interrupted = true;
     return state_.report.interrupted;
   }
@@ -253,7 +253,7 @@ class Trainer<Model, Optimizer> {
     const double before = state_.seconds;
     for (; state_.batch < plan.batches();) {
       training_.scale_rate(state_.schedule.at(options_.schedule, training_.optimizer_state().steps));
-      vote();
+      set_flags();
       const Loss loss = training_.loss(batch_of(data, plan.pairs(state_.batch)));
       if (!std::isfinite(loss.sum)) give_up(this_batch(), "a finite loss", loss.sum);
       training_.backward();
@@ -343,7 +343,7 @@ class Trainer<Model, Optimizer> {
       pairs.clear();
       for (std::size_t i = begin; i < std::min(validation.size(), begin + options_.batch); ++i)
         pairs.push_back(i);
-      vote();
+      set_flags();
       total += training_.evaluate(make_batch(validation, pairs));
       if (interrupted()) break;  // it starts anew when training is resumed
     }
@@ -411,7 +411,7 @@ class Trainer<Model, Optimizer> {
     return of_first(all(), checkpointing_.due() || (checkpointing_.wanted() && last));
   }
   bool due_after_batch() const {
-    return all().several() ? (training_.agreed_votes() & checkpoint_vote) != 0 : checkpointing_.due();
+    return all().several() ? (training_.agreed_flags() & checkpoint_flag) != 0 : checkpointing_.due();
   }
   void save(bool validated, detail::ProgressDisplay& display) {
     checkpointing_.save(state_, model_->parameters(), blocks(validated), training_, display);

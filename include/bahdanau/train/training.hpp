@@ -114,10 +114,10 @@ class Training<Model, Optimizer> {
         fail("backward", "the weights that loss(batch) has seen", "others",
              "change or assign weights after step(), or before loss()");
       if (overlaps()) {
-        backward_beside_sum();
+        backward_beside_reduce_scatter();
       } else {
         gradient_.backward();
-        if (all().several()) slices_.sum(division_, place_of_gradients(), size(), workers());
+        if (all().several()) slices_.reduce_scatter(division_, place_of_gradients(), size(), workers());
       }
       has_gradients_ = true;
     });
@@ -141,7 +141,8 @@ class Training<Model, Optimizer> {
       optimizer_.update(
           state_, model_->weights(), gradients(),
           {clip_factor(norm, options().clip), rate_factor_, &workers(), divides_steps() ? &slice_ : nullptr});
-      if (divides_steps()) slices_.gather(division_, detail::numbers_to_change(model_->weights()), size());
+      if (divides_steps())
+        slices_.all_gather(division_, detail::numbers_to_change(model_->weights()), size());
       if (fixed_.any()) fixed_.restore(model_->weights());
       return norm;
     });
@@ -153,7 +154,7 @@ class Training<Model, Optimizer> {
   void gather_gradients() {
     fail_together(all(), [&] {
       if (ready_) fail("gather_gradients", "a backward() before it", "none since the last loss");
-      slices_.gather(division_, place_of_gradients(), size());
+      slices_.all_gather(division_, place_of_gradients(), size());
     });
   }
   const Optimizer& optimizer() const { return optimizer_; }
@@ -196,9 +197,9 @@ class Training<Model, Optimizer> {
       Backend::copy(place + state_.begin, own->size(), detail::numbers_to_change(*own));
     }
   }
-  /// Bits that processes agree on: what any has set is in `agreed_votes` of all after the next loss.
-  void set_votes(std::uint64_t votes) { gradient_.votes = votes; }
-  std::uint64_t agreed_votes() const { return gradient_.agreed_votes; }
+  /// Bits that processes agree on: what any has set is in `agreed_flags` of all after the next loss.
+  void set_flags(std::uint64_t flags) { gradient_.set_flags(flags); }
+  std::uint64_t agreed_flags() const { return gradient_.agreed_flags(); }
   std::uint64_t batches() const { return gradient_.batches(); }
   void set_batches(std::uint64_t count) { gradient_.set_batches(count); }
 
@@ -227,10 +228,10 @@ class Training<Model, Optimizer> {
   }
 
   /// The bits of backward() and then a sum, which do not depend on who is first.
-  void backward_beside_sum() {
+  void backward_beside_reduce_scatter() {
     detail::FinishedElements finished(division_);
-    detail::Beside sum([&, block = place_of_gradients()] {
-      slices_.sum(division_, block, size(), workers(), [&](Slice some) { finished.wait(some); });
+    detail::BackgroundThread sum([&, block = place_of_gradients()] {
+      slices_.reduce_scatter(division_, block, size(), workers(), [&](Slice some) { finished.wait(some); });
     });
     try {
       gradient_.backward(finished);
@@ -272,7 +273,7 @@ class Training<Model, Optimizer> {
       const std::size_t part = own.begin + i;
       squares_[part] = squares(detail::elements_of({part, part + 1}, size()));
     });
-    detail::gather_parts(division_, squares_);
+    detail::all_gather_parts(division_, squares_);
     double total = 0;
     for (const double square : squares_) total += square;
     return std::sqrt(total);

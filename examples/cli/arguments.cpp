@@ -774,8 +774,7 @@ void add_compare(CLI::App& app) {
       ->expected(1, 2)
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   command->add_option("--reference", o.reference, "File of references")->required();
-  add_metrics(command, o.metrics, "Metrics, with commas between them", compared_metric_names())
-      ->capture_default_str();
+  add_metrics(command, o.metrics, "Metrics, with commas between them", metric_names())->capture_default_str();
 }
 
 void add_average(CLI::App& app) {

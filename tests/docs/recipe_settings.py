@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The settings that the pages of recipes show are those of their scripts.
 
-    recipes.py ROOT
+    recipe_settings.py ROOT
 
 A block of bash in recipes/TASK/README.md is part of run.sh beside it, line by line but for the indentation, and each page has
 one with the options of the training.

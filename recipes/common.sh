@@ -85,22 +85,42 @@ made() {
   [[ -e $file ]] || { "$@" >"$file.part" && mv "$file.part" "$file"; }
 }
 
-# trained name options... : the model name.safetensors; a training that was interrupted goes on.
+# trained name options... : the model name.safetensors; a training that was interrupted goes on. name.settings has the options: a
+# model of others, or of unknown ones, is an error.
 trained() {
-  local name=$1
+  local name=$1 found
   shift
+  found=$(compgen -G "$name.s*" || true)
+  if [[ -n $found ]] && ! printf '%s\n' "$@" | cmp -s - "$name.settings"; then
+    echo "recipes/$task/run.sh: $name in $PWD is not of this recipe's settings, which $name.settings would have; remove that" \
+      "folder, or give another by --out" >&2
+    exit 1
+  fi
+  made "$name.settings" printf '%s\n' "$@"
   [[ -e $name.safetensors ]] || bahdanau train --model "$name.safetensors" --resume --threads "$threads" "$@"
 }
 
-# averaged name : name-mean.safetensors, the mean of the last epochs' models, which `trained name --keep N` has left.
+# averaged name N : name-mean.safetensors, the mean of the last N epochs' models, which `trained name --keep N` has left; of all
+# epochs, where the training ended before.
 averaged() {
-  local all=("$1".epoch-*.safetensors)
-  [[ -e $1-mean.safetensors ]] || bahdanau average --model "$(IFS=,; echo "${all[*]}")" --out "$1-mean.safetensors"
+  local name=$1 keep=$2 last first
+  [[ ! -e $name-mean.safetensors ]] || return 0
+  local all=("$name".epoch-*.safetensors)
+  last=$(printf '%s\n' "${all[@]}" | sed -n "s/.*\.epoch-\([0-9]*\)\.safetensors$/\1/p" | sort -n | tail -n 1)
+  first=$((last > keep ? last - keep + 1 : 1))
+  if ((last == 0 || ${#all[@]} != last - first + 1)); then
+    echo "recipes/$task/run.sh: expected the models of the last $keep epochs, $name.epoch-*.safetensors in $PWD, got" \
+      "${all[*]/*\**/none}; remove that folder, or give another by --out" >&2
+    exit 1
+  fi
+  bahdanau average --model "$(IFS=,; echo "${all[*]}")" --out "$name-mean.safetensors"
 }
 
-# at_least floor value what : ends the recipe with exit code 1 if the value is below.
-at_least() {
-  awk -v floor="$1" -v value="$2" 'BEGIN { exit !(value != "" && value + 0 >= floor + 0) }' && return 0
-  echo "recipes/$task/run.sh: expected at least $1 $3, got ${2:-nothing}" >&2
+# at_least floor value what, at_most ceiling value what : ends the recipe with exit code 1 if the value is below, or above.
+at_least() { within "$1" "$2" 'at least' "$3" 1; }
+at_most() { within "$1" "$2" 'at most' "$3" -1; }
+within() {
+  awk -v bound="$1" -v value="$2" -v sign="$5" 'BEGIN { exit !(value != "" && sign * value >= sign * bound) }' && return 0
+  echo "recipes/$task/run.sh: expected $3 $1 $4, got ${2:-nothing}" >&2
   exit 1
 }

@@ -23,6 +23,8 @@ class TestPackage(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["WITH_THRUST"] = bool(self.dependencies["bahdanau"].options.with_thrust)
         toolchain.cache_variables["WITH_MPI"] = self._with_mpi
+        with_sentencepiece = bool(self.dependencies["bahdanau"].options.with_sentencepiece)
+        toolchain.cache_variables["WITH_SENTENCEPIECE"] = with_sentencepiece
         toolchain.generate()
 
     def build(self):

@@ -30,6 +30,13 @@ struct Processes : bd::SingleProcess {
 constexpr const char* by = "";
 #endif
 
+#ifdef WITH_SENTENCEPIECE
+#include <bahdanau/text/sentencepiece.hpp>
+constexpr const char* from = ", with subwords";
+#else
+constexpr const char* from = "";
+#endif
+
 using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>;  // cell, score, backend
 using Phrases = std::vector<std::vector<std::string>>;
 
@@ -102,9 +109,13 @@ int main(int argc, char** argv) try {
   } catch (const bd::Error& error) {
     expect(std::string(error.what()).find("no such file") != std::string::npos, error.what());
   }
-  std::printf("bahdanau %d.%d.%d on %s%s: %s\n", BAHDANAU_VERSION_MAJOR, BAHDANAU_VERSION_MINOR,
+#ifdef WITH_SENTENCEPIECE
+  const auto pieces = bd::SentencePiece::train(french, {.pieces = 290});
+  expect(pieces->join(pieces->split(french[2])) == french[2], "text comes back from its pieces");
+#endif
+  std::printf("bahdanau %d.%d.%d on %s%s%s: %s\n", BAHDANAU_VERSION_MAJOR, BAHDANAU_VERSION_MINOR,
               BAHDANAU_VERSION_PATCH, std::string(Backend::name).c_str(), processes.size() > 1 ? by : "",
-              failures == 0 ? "all well" : "something is wrong");
+              from, failures == 0 ? "all well" : "something is wrong");
   return failures == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::printf("FAIL %s\n", error.what());

@@ -208,8 +208,8 @@ void take_architecture(const std::string& architecture, bool as_in_paper, const 
   take("--epochs", o.trainer.epochs, paper.training.epochs);
   take("--batch", o.trainer.batch, paper.training.batch);
   take("--clip", o.trainer.clip, paper.training.clip);
-  o.trainer.schedule.after = paper.training.schedule.after;
-  o.trainer.schedule.decay = paper.training.schedule.decay;
+  take("--decay-after", o.trainer.schedule.after, paper.training.schedule.after);
+  take("--decay", o.trainer.schedule.decay, paper.training.schedule.decay);
   o.trainer.grouping = paper.training.grouping;
 }
 
@@ -481,8 +481,15 @@ void add_train(CLI::App& app) {
   number(c, "--warm-up", o.trainer.schedule.warm_up, "Steps over which the rate rises from 0", any_count)
       ->group("Training");
   number(c, "--decay-patience", o.trainer.schedule.patience,
-         "Halve the rate after N epochs without a better loss, or what --best-by says; 0 never does",
+         "Multiply the rate by --decay after N epochs without a better loss, or what --best-by says; 0 never "
+         "does",
          any_count)
+      ->group("Training");
+  number(c, "--decay-after", o.trainer.schedule.after,
+         "Multiply the rate by --decay after epoch N and each one that follows; 0 never does", any_count)
+      ->group("Training");
+  number(c, "--decay", o.trainer.schedule.decay, "What the rate is multiplied by",
+         real("a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; }))
       ->group("Training");
   const auto decay = std::make_shared<std::string>("none");
   bd::ScheduledSampling& sampling = o.trainer.scheduled_sampling;
@@ -614,6 +621,10 @@ void add_train(CLI::App& app) {
     if (*rate > 0) o.optimizer.rate = *rate;
     if (*by_length) o.trainer.grouping = bd::Grouping::by_length;
     if (*variational) o.config.dropout_masks = bd::DropoutMasks::per_sequence;
+    if (c->count("--decay") > 0 && o.trainer.schedule.patience == 0 && o.trainer.schedule.after == 0)
+      throw CLI::ValidationError(
+          "--decay: expected --decay-patience or --decay-after above 0, got neither, so that the rate would "
+          "stay as it is");
     o.trainer.scheduled_sampling.decay = bd::sampling_decay_from_name(*decay);
     if (*sampling_best) o.trainer.scheduled_sampling.choice = bd::ScheduledSampling::Choice::best;
     const auto& sampling_options = o.trainer.scheduled_sampling;
@@ -779,8 +790,7 @@ void add_compare(CLI::App& app) {
       ->expected(1, 2)
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   command->add_option("--reference", o.reference, "File of references")->required();
-  add_metrics(command, o.metrics, "Metrics, with commas between them", compared_metric_names())
-      ->capture_default_str();
+  add_metrics(command, o.metrics, "Metrics, with commas between them", metric_names())->capture_default_str();
 }
 
 void add_average(CLI::App& app) {

@@ -175,8 +175,6 @@ struct CompareOptions {
   std::vector<std::string> metrics{"bleu"};
 };
 void compare(const CompareOptions& options);
-/// The metrics that it knows.
-std::vector<std::string> compared_metric_names();
 
 /// `bahdanau average`: the mean of models.
 struct AverageOptions {

@@ -2,17 +2,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include <bahdanau/metric/bleu.hpp>
-#include <bahdanau/metric/chrf.hpp>
-#include <bahdanau/metric/error_rate.hpp>
+#include <bahdanau/metric/any_evaluation.hpp>
+#include <bahdanau/metric/bootstrap.hpp>
 #include <bahdanau/metric/evaluation.hpp>
-#include <bahdanau/metric/exact_match.hpp>
-#include <bahdanau/metric/rouge.hpp>
-#include <bahdanau/metric/ter.hpp>
 
 #include "commands.hpp"
 #include "input.hpp"
@@ -43,51 +39,23 @@ struct Compared {
   std::vector<Texts> systems;  // one or two, of as many sentences
 };
 
-/// A line for one file, or for two.
-template <bd::Metric M>
-std::string line_of(const M& metric, const Compared& texts) {
-  const auto& [references, systems] = texts;
-  const auto first = bd::evaluation_of(metric, systems[0], references);
-  const bd::MetricResult result = first.result();
+/// A metric's line for one file, or for two. Text is compared as it is written, case included.
+std::string line_of(const std::string& metric, const Compared& texts) {
+  std::vector<bd::AnyEvaluation> evaluations;
+  for (const Texts& system : texts.systems) {
+    bd::AnyEvaluation& evaluation = evaluations.emplace_back(bd::evaluation_named(metric));
+    for (std::size_t i = 0; i < system.size(); ++i)
+      evaluation.add(system[i], std::span(&texts.references[i], 1));
+  }
+  const bd::MetricResult result = evaluations[0].result();
   std::string line = result.name + "\t" + fixed(result.score, 2) + "\t";
-  if (systems.size() == 1) return line + interval_text(result.interval) + "\t" + result.signature + "\n";
-  const auto second = bd::evaluation_of(metric, systems[1], references);
-  const bd::Comparison both = bd::paired_bootstrap(metric, first.statistics(), second.statistics());
+  if (evaluations.size() == 1) return line + interval_text(result.interval) + "\t" + result.signature + "\n";
+  const bd::Comparison both = evaluations[0].compare(evaluations[1]);
   return line + fixed(both.second, 2) + "\t" + fixed(both.difference, 2) + "\t" +
          interval_text(both.interval) + "\tp " + fixed(both.p_value, 3) + "\t" + result.signature + "\n";
 }
 
-/// A metric by its name. Text is compared as it is written, case included.
-struct ComparedMetric {
-  std::string_view name;
-  std::string (*line)(const Compared& texts);
-};
-
-constexpr ComparedMetric compared_metrics[] = {
-    {"bleu", [](const Compared& texts) { return line_of(bd::Bleu{}, texts); }},
-    {"bleu-char",
-     [](const Compared& texts) { return line_of(bd::Bleu{.tokens = bd::BleuTokens::characters}, texts); }},
-    {"bleu-none",
-     [](const Compared& texts) { return line_of(bd::Bleu{.tokens = bd::BleuTokens::none}, texts); }},
-    {"chrf", [](const Compared& texts) { return line_of(bd::Chrf{}, texts); }},
-    {"chrf++", [](const Compared& texts) { return line_of(bd::ChrfPlusPlus{}, texts); }},
-    {"ter", [](const Compared& texts) { return line_of(bd::Ter{}, texts); }},
-    {"wer", [](const Compared& texts) { return line_of(bd::WordErrorRate{}, texts); }},
-    {"cer", [](const Compared& texts) { return line_of(bd::CharacterErrorRate{}, texts); }},
-    {"per", [](const Compared& texts) { return line_of(bd::PhoneErrorRate{}, texts); }},
-    {"dictionary-wer", [](const Compared& texts) { return line_of(bd::DictionaryWordErrorRate{}, texts); }},
-    {"exact", [](const Compared& texts) { return line_of(bd::ExactMatch{}, texts); }},
-    {"rouge-1", [](const Compared& texts) { return line_of(bd::Rouge1{}, texts); }},
-    {"rouge-2", [](const Compared& texts) { return line_of(bd::Rouge2{}, texts); }},
-    {"rouge-l", [](const Compared& texts) { return line_of(bd::RougeL{}, texts); }}};
-
 }  // namespace
-
-std::vector<std::string> compared_metric_names() {
-  std::vector<std::string> names;
-  for (const ComparedMetric& metric : compared_metrics) names.emplace_back(metric.name);
-  return names;
-}
 
 void compare(const CompareOptions& options) {
   Compared texts{read_texts(options.reference), {}};
@@ -100,9 +68,7 @@ void compare(const CompareOptions& options) {
                bd::detail::text(lines.size()));
   }
   std::string out;
-  for (const std::string& name : options.metrics)
-    for (const ComparedMetric& metric : compared_metrics)
-      if (metric.name == name) out += metric.line(texts);
+  for (const std::string& name : options.metrics) out += line_of(name, texts);
   write(out);
 }
 

@@ -353,9 +353,29 @@ fs::path epoch_model(const fs::path& model, std::size_t epoch) {
   return model.parent_path() / name;
 }
 
-}  // namespace
+/// The number of the epoch, if that is the name of one of the model's files of epochs.
+std::optional<std::size_t> epoch_in(const fs::path& file, const fs::path& model) {
+  const std::string name = file.filename().string(), start = model.stem().string() + ".epoch-",
+                    end = model.extension().string();
+  if (name.size() <= start.size() + end.size() || !name.starts_with(start) || !name.ends_with(end))
+    return std::nullopt;
+  const char* const last = name.data() + name.size() - end.size();
+  std::size_t epoch = 0;
+  const auto [rest, error] = std::from_chars(name.data() + start.size(), last, epoch);
+  if (error != std::errc{} || rest != last) return std::nullopt;
+  return epoch;
+}
 
-namespace {
+/// Removes the models of epochs that `goes` says: all of them, as a training that was killed may have left
+/// several.
+template <class Goes>
+void remove_epoch_models(const fs::path& model, const Goes& goes) {
+  std::vector<fs::path> gone;
+  const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (const auto epoch = epoch_in(entry.path(), model); epoch && goes(*epoch)) gone.push_back(entry.path());
+  for (const fs::path& file : gone) fs::remove(file);
+}
 
 /// The signal that any of the processes has got.
 int agreed_signal(const bd::AnyCommunicator& all, int mine) {
@@ -435,7 +455,8 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
     if (page) page->add(report);
     if (options.keep == 0) return;
     model->save(epoch_model(options.model, report.epoch));
-    if (report.epoch > options.keep) fs::remove(epoch_model(options.model, report.epoch - options.keep));
+    remove_epoch_models(options.model,
+                        [&](std::size_t epoch) { return epoch + options.keep <= report.epoch; });
   };
   bd::TrainingReport report;
   int signal = 0;
@@ -473,6 +494,8 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
     say("stopped early: nothing better since epoch " + bd::detail::text(report.best_epoch));
   model->save(options.model);
   say("wrote " + options.model.string());
+  if (options.keep > 0)  // those that a longer training before this one has left
+    remove_epoch_models(options.model, [&](std::size_t epoch) { return epoch > report.epochs.size(); });
   fs::remove(checkpoint);
   if (options.plot.empty()) return;
   if (page->finish()) say("wrote " + (options.plot / "report.html").string());

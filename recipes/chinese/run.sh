@@ -84,3 +84,7 @@ row "English to Chinese, BLEU of characters" test.zh en-zh.out bleu-char
 row "Chinese to English, BLEU of 13a" test.en zh-en.out bleu
 echo
 bahdanau compare --reference test.zh en-zh.out --metric bleu-char,bleu,chrf | cut -f 1,4
+echo
+# Which word meets which character, by both models.
+made links.txt bahdanau align --model en-zh.safetensors --reverse-model zh-en.safetensors --data "$here/sentences.tsv"
+python3 "$here/links.py" "$here/sentences.tsv" links.txt

@@ -29,6 +29,7 @@ parts() { python3 "$here/headlines.py" own "$1"; }
 if [[ -n $pairs ]]; then
   settings=(--embed 128 --hidden 256 --layers 1 --dropout 0.2 --min-frequency 3 --epochs 10 --batch 64 --rate 0.001
     --group-by-length)
+  ((!short)) || settings=(--embed 32 --hidden 32 --layers 1 --min-frequency 1 --epochs 3 --batch 8 --rate 0.005 --group-by-length)
   tests=(test)
   parts() { python3 "$here/headlines.py" split "$pairs" "$1"; }
   name=of-$(basename "$pairs")

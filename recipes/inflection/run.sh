@@ -59,7 +59,7 @@ for language in "${languages[@]}"; do
     name=$language-$seed
     trained "$name" --data "$language-train.tsv" --validation "$language-dev.tsv" --tokens none --case keep \
       --min-frequency 1 --seed "$seed" --keep "$last" "${settings[@]}"
-    averaged "$name"
+    averaged "$name" "$last"
     exact "$name" "$name-mean.safetensors"
     together+=${together:+,}$name-mean.safetensors
   done

@@ -64,8 +64,8 @@ made "$folder/test.fr" cut -f 2 "$folder/test.tsv"
 trained "$name-words" "${model[@]}" --tokens words_and_marks --min-frequency 2 --case true --target-language french
 trained "$name-subwords-$subwords" "${model[@]}" --tokens subwords --subwords "$subwords" --case keep
 
-averaged "$name-words"
-averaged "$name-subwords-$subwords"
+averaged "$name-words" "$last"
+averaged "$name-subwords-$subwords" "$last"
 
 # translated model [options] : a translation a line.
 translated() { bahdanau translate "${search[@]}" --model "$@" <"$folder/test.en"; }
@@ -97,5 +97,11 @@ row "words, unknown ones replaced by the source's" "$name-words.out"
 row "$subwords subwords" "$name-subwords-$subwords.out"
 echo
 echo "Subwords less words (replaced), paired bootstrap:"
-bahdanau compare --reference "$references" "$name-words.out" "$name-subwords-$subwords.out" --metric bleu,chrf |
-  awk -F '\t' '{ print $1 ": " $4 " " $5 ", " $6 "; " $7 }'
+made "$name-difference-$subwords.txt" bahdanau compare --reference "$references" "$name-words.out" "$name-subwords-$subwords.out" \
+  --metric bleu,chrf
+awk -F '\t' '{ print $1 ": " $4 " " $5 ", " $6 "; " $7 }' "$name-difference-$subwords.txt"
+if ((!short)); then
+  at_most 0 "$(grep -c '<unk>' "$name-subwords-$subwords.out" || true)" 'translations with <unk> in subwords'
+  at_least 0 "$(awk -F '\t' '$1 == "BLEU" { split($5, ends, /[][, ]+/); print ends[3] }' "$name-difference-$subwords.txt")" \
+    "as the upper end of BLEU's difference"
+fi

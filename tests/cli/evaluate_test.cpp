@@ -65,6 +65,22 @@ TEST_CASE("evaluate --metric writes each metric with its interval and signature"
   CHECK_THAT(lines[10], StartsWith("exact match\t100.00\t"));
 }
 
+TEST_CASE("evaluate has BLEU of characters and of text that is tokenised", "[cli][evaluate]") {
+  const std::string pairs = "He runs now.\tIl court maintenant ici.\nI see him.\tJe le vois.\n";
+  const nlohmann::json metrics = evaluate(pairs, "--metric bleu,bleu-char,bleu-none")["metrics"];
+  REQUIRE(metrics.size() == 3);
+  CHECK_THAT(metrics[1]["signature"].get<std::string>(), ContainsSubstring("|tok:char|"));
+  CHECK_THAT(metrics[2]["signature"].get<std::string>(), ContainsSubstring("|tok:none|"));
+  // 31 characters for 34: what is missing costs less than a word of nine.
+  CHECK(metrics[1]["score"].get<double>() > metrics[2]["score"].get<double>());
+  // An epoch is better by them, too.
+  const TemporaryDirectory files;
+  put(files / "dev.tsv", "Go.\tVa !\n");
+  CHECK(
+      train_in(files, "--quiet --epochs 1 --best-by bleu-char --validation " + shell_word(files / "dev.tsv"))
+          .code == 0);
+}
+
 TEST_CASE("evaluate --metric --json has the same numbers, unrounded", "[cli][evaluate]") {
   // One target in two, and one word in five, is not what the model says.
   const std::string pairs = "He runs now.\tIl court aussitôt.\nGo.\tVa !\n";

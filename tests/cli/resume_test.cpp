@@ -1,6 +1,7 @@
 // Training that is killed, with a real SIGKILL and at any moment, and resumed: the same bytes in the end.
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
 #include <utility>
@@ -92,6 +93,15 @@ struct Job {
   }
 };
 
+/// The models of epochs beside a model, by name.
+std::map<std::string, std::string> epochs_of(const Job& job) {
+  std::map<std::string, std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(job.files.path()))
+    if (const std::string name = entry.path().filename().string(); name.starts_with("m.epoch-"))
+      files.emplace(name, contents(entry.path()));
+  return files;
+}
+
 void check_kills(const std::vector<std::string>& settings) {
   const Job whole(settings);
   REQUIRE(whole.run() == 0);
@@ -112,6 +122,7 @@ void check_kills(const std::vector<std::string>& settings) {
   if (!job.finished()) REQUIRE(job.run() == 0);
   CHECK(contents(job.model()) == expected);
   CHECK_FALSE(fs::exists(job.checkpoint()));
+  CHECK(epochs_of(job) == epochs_of(whole));
   INFO(killed << " kills");
 }
 
@@ -123,6 +134,36 @@ TEST_CASE("training that is killed and resumed ends with the same bytes", "[cli]
 
 TEST_CASE("so does one with a validation set that stops it early", "[cli][train][resume][lstm]") {
   check_kills({"--validation", "0.25", "--patience", "60", "--cell", "lstm", "--decay-patience", "5"});
+}
+
+TEST_CASE("and one that keeps the models of its last epochs, with the same ones", "[cli][train][resume]") {
+  check_kills({"--keep", "3"});
+}
+
+TEST_CASE("what ends a training between an epoch and its model leaves neither a hole nor one too many",
+          "[cli][train][resume]") {
+  const std::vector<std::string> settings = {"--keep", "3", "--epochs", "6"};
+  const Job whole(settings), job(settings);
+  REQUIRE(whole.run() == 0);
+  const auto expected = epochs_of(whole);
+  CHECK(expected.size() == 3);
+  CHECK(expected.contains("m.epoch-6"));
+  // The model of the last epoch, whose checkpoint always comes, cannot be written.
+  fs::create_directory(job.files / "m.epoch-6");
+  CHECK(job.run() != 0);
+  CHECK(fs::exists(job.checkpoint()));
+  CHECK_FALSE(fs::exists(job.model()));
+  fs::remove(job.files / "m.epoch-6");
+  // A kill before an old one was removed, and a longer training before this one.
+  put(job.files / "m.epoch-2", "old");
+  put(job.files / "m.epoch-20", "old");
+  put(job.files / "m.epoch-2.txt", "not ours");
+  put(job.files / "m.epoch-x", "nor this");
+  REQUIRE(job.run() == 0);
+  CHECK(contents(job.model()) == contents(whole.model()));
+  CHECK(fs::remove(job.files / "m.epoch-2.txt"));
+  CHECK(fs::remove(job.files / "m.epoch-x"));
+  CHECK(epochs_of(job) == expected);
 }
 
 TEST_CASE("killed after the last checkpoint, it only writes the model and tidies up",

@@ -224,6 +224,23 @@ TEST_CASE("--reverse-source is for any model, and --no-reverse-source against Su
   CHECK_FALSE(description(files / "m").vocabularies.text.reverse_source);
 }
 
+TEST_CASE("the rate decays by what was said, from the epoch that was said on", "[cli][train]") {
+  const TemporaryDirectory files;
+  const std::string log = " --log " + shell_word(files / "log");
+  REQUIRE(train_in(files, "--quiet --epochs 4 --optimizer sgd --rate 0.1 --decay 0.25 --decay-after 2" + log)
+              .code == 0);
+  std::vector<double> rates;
+  for (const auto& line : json_lines(contents(files / "log")))
+    if (line["event"] == "epoch") rates.push_back(line["rate"].get<double>());
+  REQUIRE(rates.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(rates[i] == Approx(std::vector<double>{0.1, 0.1, 0.025, 0.00625}[i]));
+  const Run run = train_in(files, "--decay 0.25");
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err, StartsWith("bahdanau: --decay: expected --decay-patience or --decay-after above 0"));
+  CHECK(train_in(files, "--decay 0 --decay-after 1").code == 2);
+}
+
 TEST_CASE("--paper takes the paper's choices where nothing else was said", "[cli][train][lstm]") {
   const TemporaryDirectory files;
   put(files / "pairs.tsv", tiny_pairs);
@@ -479,6 +496,36 @@ TEST_CASE("the tool learns subwords, and its model file carries them", "[cli][tr
                " --epochs 0 --extend-vocabulary --from " + shell_word(files / "m"));
   CHECK(added.code == 1);
   CHECK_THAT(added.err, StartsWith("bahdanau: --extend-vocabulary: expected a model of --from with tokens"));
+}
+
+TEST_CASE("the tool reads subwords from files, and splits text anew in each epoch",
+          "[cli][train][subwords]") {
+  const TemporaryDirectory files;
+  const std::string learn = "--quiet --epochs 500 --rate 0.02 --dropout 0 --max-length 30 ";
+  const Run first = train_in(files, "--quiet --epochs 0 --tokens subwords --case keep --subwords 300");
+  if (first.err.find("a tool that was built with SentencePiece") != first.err.npos) return;
+  REQUIRE(first.code == 0);
+  // The model file has what SentencePiece would have written, as a string of base64.
+  const auto metadata = SafetensorsFile::open(files / "m").metadata();
+  for (const std::string side : {"source", "target"}) {
+    const std::string& json = metadata.at(side + "_subwords");
+    put(files / (side + ".model"), bahdanau::detail::from_base64("", json.substr(1, json.size() - 2)));
+  }
+  const auto translated = [&] {
+    return run_tool("translate --model " + shell_word(files / "m"), "I see him.\n").out;
+  };
+  const std::string target = "--target-tokens subwords --target-case keep --target-subwords " +
+                             shell_word(files / "target.model") + " ";
+  REQUIRE(train_in(files, learn + target).code == 0);
+  CHECK(translated() == "Je le vois.\n");
+  const std::string source = "--source-tokens subwords --source-case keep --source-subwords " +
+                             shell_word(files / "source.model") + " ";
+  REQUIRE(train_in(files, learn + source + target).code == 0);
+  CHECK(translated() == "Je le vois.\n");
+  const std::string unsampled = contents(files / "m");
+  REQUIRE(train_in(files, learn + source + target + "--subword-sampling 4").code == 0);
+  CHECK(translated() == "Je le vois.\n");
+  CHECK(contents(files / "m") != unsampled);
 }
 
 TEST_CASE("settings of subwords that are learnt are refused where none are",

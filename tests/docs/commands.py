@@ -114,7 +114,8 @@ class Checker:
 def main(root, tool=None):
     root = pathlib.Path(root)
     checker, count, failed = Checker(root, tool), 0, False
-    for page in [root / name for name in PAGES if (root / name).exists()] + sorted((root / "docs").glob("*.md")):
+    pages = [root / name for name in PAGES if (root / name).exists()]
+    for page in pages + sorted((root / "docs").glob("*.md")) + sorted((root / "recipes").glob("*/README.md")):
         for number, words in commands(page):
             count += 1
             for sentence in checker.wrong(words):

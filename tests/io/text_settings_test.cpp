@@ -1,4 +1,5 @@
 // What a model file says of its text: each side's settings, and what version 0.1 wrote.
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -70,6 +71,19 @@ class Pairs final : public bd::Subwords {
  private:
   std::string letters_, bytes_;
 };
+
+/// Writes a model's file with other metadata.
+void save_with(const Model& model, const std::filesystem::path& path, const std::string& key,
+               const std::string& json) {
+  model.save(path);
+  const auto file = bd::SafetensorsFile::open(path);
+  bd::SafetensorsWriter writer;
+  for (const auto& [name, info] : file.tensors()) writer.add(name, info.shape, file.read<float>(name));
+  for (const auto& [name, value] : file.metadata())
+    if (name != key) writer.metadata(name, value);
+  writer.metadata(key, json);
+  writer.write(path);
+}
 
 }  // namespace
 
@@ -164,4 +178,42 @@ TEST_CASE("data whose subwords are another model's have another fingerprint", "[
     CHECK(fingerprint("scores 1 2", source) != fingerprint("scores 2 1", source));
     CHECK(fingerprint("123456789", source) != fingerprint("123456780", source));
   }
+}
+
+TEST_CASE("subwords that no side has are refused", "[io][text][subwords][error]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "m";
+  const Model model({.embed = 3, .hidden = 4, .layers = 1}, numbered(9, 11, 7), 1);
+  for (const std::string key : {"source_subwords", "target_subwords", "shared_subwords"}) {
+    save_with(model, path, key, "\"\"");
+    CHECK(message_of([&] { Model::load(path); }) ==
+          path.string() + ": metadata \"" + key +
+              "\": expected a side of metadata \"text\" with tokens \"subwords\", got none");
+  }
+}
+
+TEST_CASE("a model of characters of version 0.1, which had no spaces, translates without them",
+          "[io][text]") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "m";
+  const bd::TextSide characters{.tokens = bd::Tokens::characters};
+  const std::vector<bd::SentencePair> pairs{{"a b", "b a"}};
+  const auto corpus =
+      bd::Corpus::from_pairs(pairs, {.min_frequency = 1, .source = characters, .target = characters});
+  const Model model({.embed = 3, .hidden = 4, .layers = 1}, corpus.vocabularies(), 1);
+  save_with(model, path, "text", R"({"tokens":"characters","lowercase":true})");
+  const Model loaded = Model::load(path);
+  CHECK(loaded.vocabularies().source_tokens("a B") == std::vector<std::string>{"a", "b"});
+  CHECK(model.vocabularies().source_tokens("a B") == std::vector<std::string>{"a", "\u2581", "b"});
+  CHECK(loaded.translate("a b").source == loaded.translate("ab").source);
+  CHECK(loaded.vocabularies().target_text(std::vector<std::string>{"b", "a"}) == "ba");
+}
+
+TEST_CASE("a program without SentencePiece says what it lacks for a file that needs it",
+          "[io][text][subwords][error]") {
+  const bd::detail::SubwordReaders none;  // those of a program that includes no component
+  CHECK(message_of([&] { none.read("m: metadata \"source_subwords\"", "sentencepiece", "bytes"); }) ==
+        "m: metadata \"source_subwords\": expected a program that can read subwords of the kind "
+        "\"sentencepiece\", got one that cannot; include <bahdanau/text/sentencepiece.hpp> and link "
+        "bahdanau::sentencepiece");
 }

@@ -174,7 +174,7 @@ TEST_CASE("a result says how it was computed", "[bootstrap]") {
 
 TEST_CASE("metrics of all names score and have intervals", "[bootstrap]") {
   const std::vector<std::string> names = metric_names();
-  CHECK(names.size() == 12);
+  CHECK(names.size() == 14);
   const std::vector<std::string> references = system_of("references"), first = system_of("first");
   for (const std::string& name : names) {
     INFO(name);
@@ -191,6 +191,29 @@ TEST_CASE("metrics of all names score and have intervals", "[bootstrap]") {
   AnyEvaluation own(MeanLength{});
   own.add("xx", std::vector<std::string>{""});
   CHECK(own.result().score == 2);
+}
+
+TEST_CASE("two evaluations of a metric that has a name are compared as those of its type", "[bootstrap]") {
+  const std::vector<std::string> references = system_of("references"), first = system_of("first"),
+                                 second = system_of("second");
+  const auto evaluated = [&](const char* name, const std::vector<std::string>& predictions) {
+    AnyEvaluation evaluation = evaluation_named(name);
+    for (std::size_t i = 0; i < predictions.size(); ++i)
+      evaluation.add(predictions[i], std::vector<std::string>{references[i]});
+    return evaluation;
+  };
+  const Comparison expected = compare(Bleu{BleuTokens::characters}, first, second, references, {.seed = 3});
+  const Comparison got = evaluated("bleu-char", first).compare(evaluated("bleu-char", second), {.seed = 3});
+  CHECK(got.first == expected.first);
+  CHECK(got.difference == expected.difference);
+  CHECK(got.interval.low == expected.interval.low);
+  CHECK(got.p_value == expected.p_value);
+  CHECK_THROWS_WITH(evaluated("bleu-char", first).compare(evaluated("bleu-none", second)),
+                    "AnyEvaluation::compare: expected BLEU of case:mixed|eff:no|tok:char|smooth:exp, got "
+                    "BLEU of case:mixed|eff:no|tok:none|smooth:exp");
+  CHECK_THROWS_WITH(
+      evaluated("bleu", first).compare(evaluated("chrf", second)),
+      StartsWith("AnyEvaluation::compare: expected BLEU of ") && ContainsSubstring("got chrF2 "));
 }
 
 TEST_CASE("a name that no metric has is answered with the names", "[bootstrap][error]") {

@@ -49,6 +49,13 @@ if [[ $WITH_MPI == ON ]]; then
   grep -qE '^    openmpi/[0-9.]+#platform' log.txt || { echo 'expected a requirement of openmpi' && exit 1; }
 fi
 
+if [[ $WITH_SENTENCEPIECE == ON ]]; then
+  echo 'With the option for SentencePiece, test_package makes subwords:'
+  "$conan" create . -pr:a conan/system.profile -s build_type=Debug -o '&:with_sentencepiece=True' --no-remote 2>&1 | tee log.txt
+  grep -qF "bahdanau $version on Xtensor, with subwords: all well" log.txt || { echo 'expected it to end well there' && exit 1; }
+  grep -qE '^    sentencepiece/[0-9.]+#platform' log.txt || { echo 'expected a requirement of sentencepiece' && exit 1; }
+fi
+
 echo 'An older standard is refused in one sentence:'
 if "$conan" create . -pr:a conan/system.profile -s compiler.cppstd=17 --no-remote -tf= >log.txt 2>&1; then
   echo 'expected an error'

@@ -44,6 +44,8 @@ expect MPI "$no_mpi" -DWITH_MPI=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
 # CMake's own module, on a machine that has none.
 expect 'MPI to be found' "$no_mpi" -DWITH_MPI=ON -DMPI_ASSUME_NO_BUILTIN_MPI=ON -DMPI_SKIP_COMPILER_WRAPPER=ON \
   -DMPI_SKIP_GUESSING=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
+expect SentencePiece 'bahdanau::sentencepiece needs SentencePiece: install the Debian package libsentencepiece-dev or the Conan package sentencepiece.' \
+  -DWITH_SENTENCEPIECE=ON -DBAHDANAU_SENTENCEPIECE_INCLUDE_DIR=
 sed -i 's/components thrust/components gpu/' CMakeLists.txt
 expect 'a known component' "bahdanau has the components 'mpi', 'sentencepiece' and 'thrust', not 'gpu'." -DWITH_THRUST=ON
 

@@ -1,10 +1,12 @@
 // Subwords by SentencePiece: learnt, split, joined, sampled, kept in a model file.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <bahdanau/bahdanau.hpp>
@@ -102,6 +104,49 @@ TEST_CASE("a model file carries its pieces", "[subwords][io]") {
   const bd::Translation t = loaded.translate("my teacher talked");
   CHECK(t.source.size() == t.attention.shape(1));
   CHECK(t.source.front().starts_with("▁"));
+}
+
+TEST_CASE("a model that SentencePiece's own trainer wrote is read, and carried by a model file",
+          "[subwords][io]") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> sentences = some_sentences();
+  std::string lines;
+  for (const std::string& sentence : sentences) lines += sentence + "\n";
+  put(directory / "text", lines);
+  // As spm_train does by default, but for the kind: its own marks, and no bytes for what has no piece.
+  const std::unordered_map<std::string, std::string> arguments{{"input", (directory / "text").string()},
+                                                               {"model_prefix", (directory / "p").string()},
+                                                               {"vocab_size", "120"},
+                                                               {"model_type", "bpe"},
+                                                               {"normalization_rule_name", "nmt_nfkc"},
+                                                               {"minloglevel", "2"}};
+  REQUIRE(sentencepiece::SentencePieceTrainer::Train(arguments).ok());
+  const auto pieces = bd::SentencePiece::read(directory / "p.model");
+  CHECK(pieces->bytes() == contents(directory / "p.model"));
+  CHECK(pieces->pieces().size() == 117);  // without <unk>, <s> and </s>
+  CHECK(pieces->join(pieces->split("Tom walks home.")) == "Tom walks home.");
+  // What nmt_nfkc holds to be the same text is given back as one.
+  CHECK(pieces->join(pieces->split("\uFF34om walks\u3000home\u2026")) == "Tom walks home...");
+
+  using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, bd::Xtensor<float>>;
+  std::vector<bd::SentencePair> pairs;
+  for (const std::string& sentence : sentences) pairs.push_back({sentence, sentence});
+  const bd::TextSide side{.tokens = bd::Tokens::subwords, .lowercase = false, .subwords = pieces};
+  const auto corpus = bd::Corpus::from_pairs(pairs, {.source = side, .target = side});
+  Model model({.embed = 16, .hidden = 16, .layers = 1}, corpus.vocabularies(), 1);
+  bd::Trainer(model, bd::Adam{.rate = 0.02}, {.epochs = 20, .progress = bd::Progress::silent}).fit(corpus);
+  model.save(directory / "m.safetensors");
+  const Model loaded = Model::load(directory / "m.safetensors");
+  CHECK(loaded.vocabularies() == model.vocabularies());
+  // A character without a piece is `<unk>`, and no error.
+  for (const char* text : {"Tom walks home.", "she \U0001F600 teaches"}) {
+    const bd::Translation before = model.translate(text), after = loaded.translate(text);
+    CHECK(after.text == before.text);
+    CHECK_FALSE(after.text.empty());
+    CHECK(after.text.find("\u2581") == std::string::npos);
+  }
+  const auto ids = loaded.vocabularies().source.encode(pieces->split("\U0001F600"));
+  CHECK(std::find(ids.begin(), ids.end(), bd::reserved::unk) != ids.end());
 }
 
 TEST_CASE("a training splits text anew in each epoch, and resumes to the same bits",

@@ -3,9 +3,11 @@
 #include <csignal>
 #include <cstdio>
 #include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -218,6 +220,39 @@ TEST_CASE("a training that the callback stops has the checkpoint of its last epo
   CHECK(state.starts_with("{\"epoch\":3,"));
   const auto resumed = run("stopped", 6, 0), whole = run("whole", 6, 0);
   CHECK(resumed.first == 6);
+  CHECK(resumed.second == whole.second);
+}
+
+TEST_CASE("an epoch is in a checkpoint only after its callback, and what the callback changes with it",
+          "[train][checkpoint][bits]") {
+  const TemporaryDirectory directory;
+  struct Stopped {};
+  // Halves the weights after each epoch, and goes no further than epoch `end`.
+  const auto run = [&](const std::string& name, std::size_t end) {
+    Model model({.embed = 8, .hidden = 8, .layers = 1, .dropout = 0.2F}, corpus().vocabularies(), 3);
+    auto o = options(directory / name, 4);
+    std::vector<std::size_t> called;
+    o.on_epoch = [&](const bd::EpochReport& r) {
+      called.push_back(r.epoch);
+      const std::string state = bd::SafetensorsFile::open(directory / name).metadata().at("state");
+      CHECK(state.starts_with("{\"epoch\":" + std::to_string(r.epoch - 1) + ","));
+      if (r.epoch == end) throw Stopped{};
+      model.weights().change([](std::span<float> w) {
+        for (float& x : w) x *= 0.5F;
+      });
+    };
+    bd::Trainer<Model> trainer(model, bd::Adam{.rate = 0.01}, o);
+    try {
+      trainer.fit(corpus());
+    } catch (const Stopped&) {
+    }
+    return std::pair(called, bd::test::numbers_of(std::as_const(model).weights()));
+  };
+  const auto whole = run("whole", 0);
+  CHECK(whole.first == std::vector<std::size_t>{1, 2, 3, 4});
+  CHECK(run("stopped", 3).first == std::vector<std::size_t>{1, 2, 3});
+  const auto resumed = run("stopped", 0);
+  CHECK(resumed.first == std::vector<std::size_t>{3, 4});  // that which threw is called once more
   CHECK(resumed.second == whole.second);
 }
 

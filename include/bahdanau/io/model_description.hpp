@@ -83,6 +83,17 @@ inline void require_pieces(const std::string& side, const TextSide& text, const 
        "others");
 }
 
+/// Throws for subwords that neither side has: whoever made the file meant a side to split by them.
+inline void require_subwords_of_sides(const SafetensorsFile& file, const TextOptions& text) {
+  for (const auto& [key, value] : file.metadata()) {
+    if (!key.ends_with("_subwords")) continue;
+    const bool named = (key == "source_subwords" && text.source_side().subwords) ||
+                       (key == "target_subwords" && text.target_side().subwords);
+    if (!named)
+      fail(metadata_place(file, key), "a side of metadata \"text\" with tokens \"subwords\"", "none");
+  }
+}
+
 inline JsonArray to_json(const Vocabulary& vocabulary) {
   JsonArray out;
   for (const std::string& token : vocabulary.tokens()) out.add(token);
@@ -134,6 +145,7 @@ inline ModelDescription ModelDescription::read(const SafetensorsFile& file) {
     });
     in.finish();
     text.check("metadata \"text\"");
+    detail::require_subwords_of_sides(file, text);
     detail::require_pieces("source", text.source_side(), d.vocabularies.source);
     detail::require_pieces("target", text.target_side(), d.vocabularies.target);
     detail::require_row_width("metadata \"text\"", d.config.final_state, text.max_length);

@@ -12,6 +12,7 @@
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/quote.hpp>
 #include <bahdanau/metric/bleu.hpp>
+#include <bahdanau/metric/bootstrap.hpp>
 #include <bahdanau/metric/chrf.hpp>
 #include <bahdanau/metric/error_rate.hpp>
 #include <bahdanau/metric/evaluation.hpp>
@@ -35,6 +36,11 @@ class AnyEvaluation {
   double score() const { return self_->score(); }
   /// Throws where there are no sentences.
   MetricResult result(const Bootstrap& bootstrap = {}) const { return self_->result(bootstrap); }
+  /// How `second`'s score of the same sentences differs from this one. Throws where that is of another
+  /// metric, or of other settings of it, and where numbers of sentences differ, or are 0.
+  Comparison compare(const AnyEvaluation& second, const Bootstrap& bootstrap = {}) const {
+    return self_->compare(*second.self_, bootstrap);
+  }
 
  private:
   struct Interface {
@@ -42,6 +48,8 @@ class AnyEvaluation {
     virtual void add(std::string_view prediction, std::span<const std::string> references) = 0;
     virtual double score() const = 0;
     virtual MetricResult result(const Bootstrap& bootstrap) const = 0;
+    virtual Comparison compare(const Interface& second, const Bootstrap& bootstrap) const = 0;
+    virtual std::string what() const = 0;
   };
   template <Metric M>
   struct Of final : Interface {
@@ -51,6 +59,16 @@ class AnyEvaluation {
     }
     double score() const override { return evaluation.score(); }
     MetricResult result(const Bootstrap& bootstrap) const override { return evaluation.result(bootstrap); }
+    Comparison compare(const Interface& second, const Bootstrap& bootstrap) const override {
+      const auto* same = dynamic_cast<const Of*>(&second);
+      if (same == nullptr || same->what() != what()) fail("AnyEvaluation::compare", what(), second.what());
+      return paired_bootstrap(evaluation.metric(), evaluation.statistics(), same->evaluation.statistics(),
+                              bootstrap);
+    }
+    std::string what() const override {
+      std::string out(evaluation.metric().name());
+      return out.append(" of ").append(evaluation.metric().signature());
+    }
     Evaluation<M> evaluation;
   };
 
@@ -78,7 +96,14 @@ inline constexpr NamedMetric named_metrics[] = {
     {"exact", [](bool lowercase) { return AnyEvaluation(ExactMatch{lowercase}); }},
     {"rouge-1", [](bool) { return AnyEvaluation(Rouge1{}); }},
     {"rouge-2", [](bool) { return AnyEvaluation(Rouge2{}); }},
-    {"rouge-l", [](bool) { return AnyEvaluation(RougeL{}); }}};
+    {"rouge-l", [](bool) { return AnyEvaluation(RougeL{}); }},
+    {"bleu-char",
+     [](bool lowercase) {
+       return AnyEvaluation(Bleu{BleuTokens::characters, lowercase});
+     }},
+    {"bleu-none", [](bool lowercase) {
+       return AnyEvaluation(Bleu{BleuTokens::none, lowercase});
+     }}};
 
 }  // namespace detail
 

@@ -85,6 +85,9 @@ class Trainer<Model, Optimizer> {
   /// Called again it trains for `epochs` more: the weights, the optimizer's moments and the dropout masks go
   /// on; the count of epochs, the order of the pairs and the schedule start anew.
   ///
+  /// `on_epoch` is called before a checkpoint has its epoch: after a kill between the two, resuming trains
+  /// and reports that epoch once more. So what it writes is never missing, and written twice at most.
+  ///
   /// A checkpoint that cannot be written, for a full disk say, is a warning, and tried again when the next
   /// one is due. Warnings are lines on standard error, and none with `Progress::silent`.
   ///
@@ -147,11 +150,8 @@ class Trainer<Model, Optimizer> {
       finish_epoch(report, validation != nullptr);
       display.epoch(report);
       watch(divergence, report, &display);
-      const bool saved = due_after_epoch();
-      if (saved) save(validation != nullptr, display);
-      call_back(report);
-      if (!saved && due_after_epoch())
-        save(validation != nullptr, display);  // the callback has called `stop`
+      call_back(report);  // first: what it writes of an epoch is there when a checkpoint has the epoch
+      if (due_after_epoch()) save(validation != nullptr, display);
     }
     display.finish();
     if (validation && state_.report.best_epoch > 0) model_->weights() = best_;

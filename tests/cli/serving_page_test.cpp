@@ -77,6 +77,10 @@ TEST_CASE("the page's commands are answered as it says", "[cli][serve][docs]") {
   CHECK(shape(shown[0]) == shape(answers[0]));
   CHECK(shape(shown[1]) == shape(answers[2]));
 
+  for (const char* key : {"status", "version"}) CHECK(shown[1][key] == answers[2][key]);
+  for (const char* key : {"cell", "score", "encoder", "decoder", "readout"})
+    CHECK(shown[1]["model"][key] == answers[2]["model"][key]);
+
   // The same words, and numbers that can be true.
   const json &example = shown[0]["results"][0]["translations"][0],
              &real = answers[0]["results"][0]["translations"][0];

@@ -49,14 +49,18 @@ const say = (text, bad) => { said.textContent = text; said.classList.toggle('bad
 // Tokens as the text that gives them back.
 const textOfTokens = tokens => live.pieces ? tokens.join('').replaceAll('▁', ' ').trim() : tokens.join(' ');
 
-let asking = null;
+// What was asked for each sentence that came; whether something else is being typed.
+const asked = [];
+let asking = null, drafting = false;
 async function ask() {
   const source = typed.value.trim();
   if (!source) { say('Type a sentence first.', true); typed.focus(); return; }
   if (asking) asking.abort();
   const mine = asking = new AbortController(), since = performance.now();
   const beam = Math.max(Number(beamField.value) || 1, Number(bestField.value) || 1);
-  const body = {source, beam, nbest: Number(bestField.value) || 1, ...(begin.value.trim() ? {prefix: begin.value.trim()} : {})};
+  const prefix = begin.value.trim();
+  const body = {source, beam, nbest: Number(bestField.value) || 1, ...(prefix ? {prefix} : {})};
+  drafting = false;
   say('…');
   go.disabled = true;
   try {
@@ -64,6 +68,7 @@ async function ask() {
     const answer = await response.json();
     if (!response.ok) { say(answer.error || `status ${response.status}`, true); return; }
     const i = addSentence(answer.sentences[0]);
+    asked[i] = {source, prefix};
     arrange();
     open(i);
     say(`${Math.max(1, Math.round(performance.now() - since))} ms`);
@@ -77,13 +82,16 @@ form.addEventListener('submit', event => { event.preventDefault(); ask(); });
 typed.addEventListener('keydown', event => {
   if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) { event.preventDefault(); ask(); }
 });
-typed.addEventListener('input', () => { begin.value = ''; });
-forced.choose = tokens => {
-  const sentence = sentences[current];
-  if (!typed.value.trim()) typed.value = textOf(sentence.source);
-  begin.value = textOfTokens(withoutEnd(tokens));
+typed.addEventListener('input', () => { drafting = true; begin.value = ''; });
+begin.addEventListener('input', () => { drafting = true; });
+// Asks for the sentence that is shown, as it was typed.
+function again(prefix) {
+  typed.value = asked[current].source;
+  begin.value = prefix;
   ask();
-};
+}
+for (const number of [beamField, bestField]) number.addEventListener('change', () => { if (current in asked && !drafting) again(asked[current].prefix); });
+forced.choose = tokens => again(textOfTokens(withoutEnd(tokens)));
 typed.focus();
 )js";
 

@@ -61,6 +61,8 @@ class RequestQueue {
   std::size_t waiting() const { return queue_.waiting(); }
   /// Sentences that were answered.
   std::size_t served() const { return served_; }
+  /// How often sentences were decoded together, or one by itself: fewer than sentences where some waited.
+  std::size_t batches() const { return batches_; }
 
  private:
   struct Sentence {
@@ -71,7 +73,7 @@ class RequestQueue {
     std::promise<std::vector<bd::Translation>> answer;
   };
 
-  void answer(std::vector<Sentence> batch) const {
+  void answer(std::vector<Sentence> batch) {
     // What has waited for too long is not worth the work.
     std::vector<Sentence> ready;
     for (Sentence& sentence : batch) try {
@@ -81,6 +83,7 @@ class RequestQueue {
         sentence.answer.set_exception(std::current_exception());
       }
     if (ready.empty()) return;
+    ++batches_;
     Results found;
     try {
       found = translated(ready);
@@ -134,7 +137,7 @@ class RequestQueue {
 
   const AnyModel* model_;
   ServeOptions options_;
-  std::atomic<std::size_t> served_{0};
+  std::atomic<std::size_t> served_{0}, batches_{0};
   bd::detail::BatchQueue<Sentence> queue_;
 };
 

@@ -242,8 +242,7 @@ std::string problem_text(const std::string& problem) {
   return out + "}\n";
 }
 
-std::string health_text(const AnyModel& model, const std::string& name, std::size_t waiting,
-                        std::size_t served) {
+std::string health_text(const AnyModel& model, const std::string& name, const ServerCounts& counts) {
   const PolicyNames policies = model.policies();
   const auto member = [](std::string& out, const char* key, const std::string& value) {
     json::append(out += std::string(",\"") + key + "\":", value);
@@ -260,8 +259,9 @@ std::string health_text(const AnyModel& model, const std::string& name, std::siz
         std::pair{"readout", policies.readout}})
     member(out, key, value);
   json::append(out += R"(,"weights":)", model.weights());
-  json::append(out += R"(},"waiting":)", waiting);
-  json::append(out += R"(,"served":)", served);
+  json::append(out += R"(},"waiting":)", counts.waiting);
+  json::append(out += R"(,"served":)", counts.served);
+  json::append(out += R"(,"batches":)", counts.batches);
   return out + "}\n";
 }
 

@@ -55,8 +55,12 @@ std::string explained_text(std::vector<std::vector<bd::Translation>> results);
 /// {"error":"…"}
 std::string problem_text(const std::string& problem);
 
-/// {"status":"ok","version":"…","model":{…},"waiting":…,"served":…}
-std::string health_text(const AnyModel& model, const std::string& name, std::size_t waiting,
-                        std::size_t served);
+/// What a server has done since it was started, in sentences, and in batches of them.
+struct ServerCounts {
+  std::size_t waiting = 0, served = 0, batches = 0;
+};
+
+/// {"status":"ok","version":"…","model":{…},"waiting":…,"served":…,"batches":…}
+std::string health_text(const AnyModel& model, const std::string& name, const ServerCounts& counts);
 
 }  // namespace cli

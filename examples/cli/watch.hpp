@@ -59,12 +59,11 @@ class TrainingLog {
     json::append(line += R"(,"seconds":)", report.seconds);
     line += std::string(R"(,"best":)") + (report.best ? "true" : "false");
     put(line);
-    file_.flush();
   }
 
  private:
   void put(std::string& line) {
-    file_ << (line += "}\n");
+    file_ << (line += "}\n") << std::flush;  // whole, whenever somebody reads it or the training is killed
     if (file_ || failed_) return;
     failed_ = true;
     std::cerr << "bahdanau: " << path_.string() << " cannot be written any more; training goes on\n";

@@ -10,6 +10,7 @@ where there is no Chromium.
 import pathlib
 import subprocess
 import sys
+import time
 
 import devtools
 
@@ -145,6 +146,16 @@ def check_search_views(browser):
     browser.click("#best button:nth-child(1)")
 
 
+def check_tree(browser):
+    browser.evaluate("location.hash = '#6'")
+    browser.wait(0.1)
+    family = "👩‍👩‍👧‍👧"
+    names = browser.evaluate("[...document.querySelectorAll('.tree .node')].map(n => n.querySelector('text').textContent)")
+    expect("what people take for one sign is never cut", names, ["<eos>", 2 * family, 9 * family + "…", "mot"])
+    browser.evaluate("document.querySelectorAll('.tree .node')[3].dispatchEvent(new Event('focus'))")
+    expect("how wide the beam is, is not guessed", "the beam keeps 3" in browser.evaluate("document.querySelector('.tree-note').textContent"))
+
+
 def check_hostile(browser):
     browser.evaluate("location.hash = '#2'")
     browser.wait(0.1)
@@ -225,10 +236,86 @@ def check_surroundings(browser, pictures):
     expect("on paper there is no list", browser.evaluate("getComputedStyle(document.getElementById('side')).display"), "none")
     expect("nothing is cut", browser.evaluate("getComputedStyle(document.querySelector('.tree')).overflow"), "visible")
     browser.media("light")
+    check_print(browser)
     pdf = browser.pdf()
     expect("it prints", pdf.startswith(b"%PDF") and len(pdf) > 10000)
     if pictures:
         (pictures / "print.pdf").write_bytes(pdf)
+
+
+def check_print(browser):
+    for sentence in (8, 1, 3, 8):
+        browser.evaluate(f"location.hash = '#{sentence}'")
+        browser.wait(0.2)
+    expect("each event of the window has one listener, whatever was shown", browser.listeners("window", "beforeprint", "afterprint"), [1, 1])
+    # As wide as A4 and Letter leave between their margins, whichever is less.
+    browser.size(717, 1000)
+    browser.media("dark", "print")
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))")
+    browser.wait(0.2)
+    expect("200 columns are no wider than the paper", browser.evaluate("document.querySelector('.matrix .grid').getBoundingClientRect().right <= innerWidth"))
+    expect("nor is anything else", browser.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+    colours = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    for theme in ("as the system has it", "light", "dark"):
+        expect(f"what is dark on a screen is light on paper, {theme}", browser.evaluate(colours), ["rgb(255, 255, 255)", "rgb(0, 0, 0)"])
+        browser.evaluate("document.getElementById('theme').click()")
+    corner = """(() => { const c = document.querySelector('.matrix canvas'), copy = new OffscreenCanvas(c.width, c.height).getContext('2d', {willReadFrequently: true});
+        copy.drawImage(c, 0, 0); return [...copy.getImageData(c.width - 1, 0, 1, 1).data].slice(0, 3); })()"""
+    expect("and so is the matrix", browser.evaluate(corner), [247, 251, 255])
+    browser.media("dark")
+    browser.evaluate("dispatchEvent(new Event('afterprint'))")
+    browser.wait(0.1)
+    expect("then it is dark again", browser.evaluate(corner), [27, 32, 40])
+    expect("and as large as before", browser.evaluate("document.querySelector('.matrix .grid').getBoundingClientRect().width > 2000"))
+    browser.media("light")
+    browser.size(1280, 900)
+
+
+def check_touch(browser):
+    browser.touchable(True)
+    browser.size(390, 844, mobile=True)
+    browser.evaluate("location.hash = '#1'")
+    browser.wait(0.3)
+    browser.touch(word("target", 4))
+    browser.wait(0.3)
+    expect("a word that is touched has its links", {link[0] for link in links_of(browser)}, {4})
+    browser.touch(word("source", 3))
+    browser.wait(0.3)
+    expect("and then another one", {link[1] for link in links_of(browser)}, {3})
+    browser.touchable(False)
+    browser.size(1280, 900)
+
+
+def check_many(browser, folder):
+    """Bounds that a slow machine holds: what is quadratic in the sentences would not."""
+    size = (folder / "empty.html").stat().st_size
+    expect(f"a page without sentences has about 56 KB, {size}", 53_000 < size < 59_000)
+    each = ((folder / "many.html").stat().st_size - size) / 2000
+    expect(f"a sentence of 20 words has about 3 KB, {each:.0f}", 2500 < each < 3500)
+
+    def seconds(what):
+        start = time.monotonic()
+        what()
+        browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return time.monotonic() - start
+
+    def choose(name, value, event):
+        browser.evaluate(f"(() => {{ const e = document.getElementById('{name}'); e.value = '{value}'; e.dispatchEvent(new Event('{event}')); }})()")
+
+    def listed():
+        return browser.evaluate("document.querySelectorAll('#list li').length")
+
+    took = {"load": seconds(lambda: browser.open((folder / "many.html").as_uri()))}
+    expect("2,000 sentences are listed", listed(), 2000)
+    took["search"] = seconds(lambda: choose("search", "sentence199", "input"))
+    expect("and searched", listed(), 11)
+    choose("search", "", "input")
+    took["sort"] = seconds(lambda: choose("order", "lengthDown", "change"))
+    expect("and sorted", browser.evaluate("document.querySelector('#list a .number span').textContent"), "18")
+    took["next"] = seconds(lambda: browser.evaluate("document.querySelector('[title=\"next sentence\"]').click()"))
+    print("2,000 sentences: " + ", ".join(f"{name} {value:.2f} s" for name, value in took.items()))
+    for name, most in (("load", 30), ("search", 10), ("sort", 10), ("next", 5)):
+        expect(f"{name} of 2,000 sentences within {most} s, {took[name]:.1f}", took[name] < most)
 
 
 def check_report(browser, url, pictures):
@@ -238,14 +325,28 @@ def check_report(browser, url, pictures):
     expect("the last samples", browser.evaluate("document.querySelector('output').textContent"), "after epoch 30")
     if pictures:
         browser.picture(pictures / "report.png", whole=True)
-    loads = sum(event.get("method") == "Page.loadEventFired" for event in browser.events)
+    def loaded():
+        return sum(event.get("method") == "Page.loadEventFired" for event in browser.events)
+    loads = loaded()
     browser.mouse("mouseMoved", 2, 2)
     browser.wait(2.6)
-    expect("it loads itself anew", sum(event.get("method") == "Page.loadEventFired" for event in browser.events) > loads)
+    expect("it loads itself anew", loaded() > loads)
+
+    def still(what):
+        before = loaded()
+        browser.wait(2.6)
+        expect(what, loaded(), before)
+    browser.hover(".plot")
+    still("not while somebody reads a value off")
+    browser.mouse("mouseMoved", 2, 2)
+    browser.evaluate("document.querySelector('.sample .word[tabindex=\"0\"]').focus()")
+    still("nor while a word has the focus")
+    browser.evaluate("document.activeElement.blur()")
+    before = loaded()
+    browser.wait(2.6)
+    expect("then it goes on", loaded() > before)
     browser.click("#pause")
-    loads = sum(event.get("method") == "Page.loadEventFired" for event in browser.events)
-    browser.wait(2.2)
-    expect("unless it is told not to", sum(event.get("method") == "Page.loadEventFired" for event in browser.events), loads)
+    still("unless it is told not to")
     browser.evaluate("(() => { const s = document.getElementById('epoch'); s.value = 0; s.dispatchEvent(new Event('input')); })()")
     expect("earlier samples can be seen", browser.evaluate("document.querySelector('.line.target .word:nth-child(2)').textContent"), "vu")
     browser.hover(".sample .line.target .word")
@@ -296,13 +397,16 @@ def main(program, folder, *options):
         check_pointer(browser)
         check_keys(browser)
         check_search_views(browser)
+        check_tree(browser)
         check_list(browser)
         check_hostile(browser)
         check_scripts(browser)
         check_long(browser)
         check_surroundings(browser, pictures)
+        check_touch(browser)
         if pictures:
             take_pictures(browser, url, pictures)
+        check_many(browser, folder)
         check_report(browser, (folder / "report.html").as_uri(), pictures)
         expect("no error on the console", browser.problems(), [])
         left = [request for request in browser.requests() if not request.startswith((folder.as_uri(), "data:"))]

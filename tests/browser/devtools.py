@@ -113,6 +113,20 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.mouse(kind, x, y, button="left", clickCount=1)
 
+    def touchable(self, enabled):
+        self.call("Emulation.setTouchEmulationEnabled", {"enabled": enabled})
+
+    def touch(self, selector):
+        x, y = self.point(selector)
+        self.call("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        self.call("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def listeners(self, expression, *kinds):
+        """-> how many listeners of each kind an object has"""
+        found = self.call("Runtime.evaluate", {"expression": expression})["result"]["objectId"]
+        there = [each["type"] for each in self.call("DOMDebugger.getEventListeners", {"objectId": found})["listeners"]]
+        return [there.count(kind) for kind in kinds]
+
     def key(self, name, text=None):
         down = {"type": "keyDown" if text else "rawKeyDown", "key": name, "code": name if len(name) > 1 else ""}
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35, " ": 32}

@@ -108,6 +108,48 @@ def check_choosing(browser):
     expect("without a beam there is no tree", tree(browser), False)
 
 
+def check_earlier(browser):
+    """Choosing a word goes on with the sentence that is shown, whatever stands in the field."""
+    chosen = "#words tbody tr:nth-child(1) .force"
+    field = "document.getElementById('typed').value"
+    for left in ("He goes.", ""):
+        asked(browser, "I see him.")
+        asked(browser, "He goes.")
+        browser.click("#list li:nth-last-child(2) a")
+        browser.evaluate(f"{field} = {left!r}")
+        other = browser.evaluate(f"document.querySelector('{chosen}').textContent")
+        browser.click(chosen)
+        settle(browser)
+        expect(f"a word that is chosen in an earlier sentence stays in it, {left!r} in the field", words(browser, "source"), ["i", "see", "him", ".", "<eos>"])
+        expect("and comes first", words(browser)[0], other)
+        expect("the field has that sentence as it was typed", browser.evaluate(field), "I see him.")
+
+
+def check_beam(browser):
+    """Another width asks again, but never for what is still being typed."""
+    listed = "document.querySelectorAll('#list li').length"
+
+    def change(name, value):
+        browser.evaluate(f"(() => {{ const e = document.getElementById('{name}'); e.value = '{value}'; e.dispatchEvent(new Event('change')); }})()")
+        settle(browser)
+
+    asked(browser, "I see him.")
+    before = browser.evaluate(listed)
+    change("nbest", 2)
+    expect("other numbers ask again", [browser.evaluate(listed), browser.evaluate("document.querySelectorAll('#best button').length")], [before + 1, 2])
+    browser.click("#words tbody tr:nth-child(1) .force")
+    settle(browser)
+    first = words(browser)[0]
+    change("width", 3)
+    expect("with the words that were chosen", [words(browser, "source")[:2], words(browser)[0]], [["i", "see"], first])
+    before = browser.evaluate(listed)
+    browser.evaluate("document.getElementById('typed').value = ''; document.getElementById('typed').focus()")
+    browser.call("Input.insertText", {"text": "He g"})
+    change("width", 5)
+    expect("half a sentence is not asked for", [browser.evaluate(listed), browser.evaluate("document.getElementById('typed').value")], [before, "He g"])
+    change("nbest", 3)
+
+
 def check_refusals(browser):
     before = browser.evaluate("document.querySelectorAll('#list li').length")
     asked(browser, "   ")
@@ -139,7 +181,11 @@ def main(tool, folder, *options):
         browser.size(1280, 900)
         browser.media("light")
         browser.open(url)
+        browser.evaluate("document.getElementById('width').dispatchEvent(new Event('change'))")
+        expect("before there is a sentence, no number asks for one", said(browser), "")
         check_typing(browser)
+        check_earlier(browser)
+        check_beam(browser)
         check_choosing(browser)
         check_refusals(browser)
         if "--pictures" in options:

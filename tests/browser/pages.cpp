@@ -1,5 +1,5 @@
-// Writes the pages that tests/browser/check.py looks at: pages.html and report.html in the folder that is
-// given.
+// Writes the pages that tests/browser/check.py looks at into the folder that is given: pages.html,
+// report.html, many.html with two thousand sentences, and empty.html with none.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +49,7 @@ bd::Translation translation(const Words& source, const Words& target, double foc
 /// A beam of 2 for "elle a trouvé un manteau bleu .": at each step what went on, and what did not.
 std::shared_ptr<const bd::SearchHistory> history(const Words& target, const bd::Translation& found) {
   auto out = std::make_shared<bd::SearchHistory>();
+  out->width = 2;
   double score = 0;
   for (std::size_t t = 0; t < target.size(); ++t) {
     score += found.log_probs[t];
@@ -62,6 +63,19 @@ std::shared_ptr<const bd::SearchHistory> history(const Words& target, const bd::
     if (t == 3) step.push_back({1, "<eos>", -2.7, score - 2.9, bd::Fate::ended, -1.9});
     step.push_back({0, "autre", -3.1, score - 3.3, bd::Fate::dropped});
   }
+  return out;
+}
+
+/// A beam of 3 that has ended at once, with words of several signs that people take for one.
+std::shared_ptr<const bd::SearchHistory> one_step(const std::string& family) {
+  std::string families;
+  for (int i = 0; i < 12; ++i) families += family;
+  auto out = std::make_shared<bd::SearchHistory>();
+  out->width = 3;
+  out->steps = {{{0, "<eos>", -0.1, -0.1, bd::Fate::ended, -0.1, 1},
+                 {0, family + family, -3, -3, bd::Fate::pruned},
+                 {0, families, -4, -4, bd::Fate::pruned},
+                 {0, "mot", -5, -5, bd::Fate::dropped}}};
   return out;
 }
 
@@ -129,8 +143,19 @@ int main(int argc, char** argv) {
                                                 {{translation(emoji, emoji)}},
                                                 {{blind}},
                                                 {{translation(numbered("word", 200), numbered("mot", 200))}}};
+  sentences[5].translations[0].history = one_step(emoji[0]);
   sentences[3].reference = {"女孩", "早上", "去", "学校", "。"};
   bd::plot::page(folder / "pages.html", sentences, {.title = "English to French <b>&</b> more"});
+
+  bd::plot::page(folder / "empty.html", std::vector<bd::plot::PageSentence>{});
+  std::vector<bd::plot::PageSentence> many;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const std::size_t length = 5 + i * 7 % 30;
+    Words source = numbered("word", length);
+    source[0] = "sentence" + std::to_string(i);
+    many.push_back({{translation(source, numbered("mot", length))}, numbered("mot", length)});
+  }
+  bd::plot::page(folder / "many.html", many, {.title = "Two thousand sentences"});
 
   bd::plot::TrainingRecord record;
   for (std::uint64_t epoch = 1; epoch <= 30; ++epoch) {

@@ -1,4 +1,5 @@
 // Training that is killed, with a real SIGKILL and at any moment, and resumed: the same bytes in the end.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -208,6 +209,48 @@ TEST_CASE("other settings than the checkpoint's are refused, and it stays", "[cl
     CHECK_THAT(run.err, StartsWith("bahdanau: " + job.checkpoint().string() + ": expected "));
   }
   CHECK(contents(job.checkpoint()) == before);
+}
+
+TEST_CASE("a log goes on behind what it has", "[cli][train][resume][log]") {
+  const TemporaryDirectory logs;
+  const fs::path log = logs / "log.jsonl";
+  const Job job({"--log", log.string()});
+  const auto checkpointed = [&] { return fs::exists(job.checkpoint()); };
+  REQUIRE(job.run_and_kill(Milliseconds(20000), checkpointed));
+  const std::string before = contents(log);
+  REQUIRE(job.run() == 0);
+  const std::string after = contents(log);
+  CHECK_THAT(after, StartsWith(before));
+  // Every line is whole, and no epoch is missing; those since the checkpoint are there twice.
+  std::vector<int> epochs;
+  for (const auto& line : json_lines(after))
+    if (line["event"] == "epoch") epochs.push_back(line["epoch"]);
+  std::vector<int> once = epochs;
+  std::sort(once.begin(), once.end());
+  once.erase(std::unique(once.begin(), once.end()), once.end());
+  CHECK(once.size() == 150);
+  CHECK(epochs.front() == 1);
+  CHECK(epochs.back() == 150);
+  // Without --resume it begins anew.
+  CHECK(train_in(job.files, "--quiet --epochs 1 --log " + shell_word(log)).code == 0);
+  CHECK(json_lines(contents(log)).size() == 4);
+}
+
+TEST_CASE("a line of the log is there when its batch is done", "[cli][train][log]") {
+  const TemporaryDirectory files;
+  std::string many;
+  for (int i = 0; i < 4000; ++i) many += tiny_pairs;
+  put(files / "pairs.tsv", many);
+  const std::string log = shell_word(files / "log.jsonl");
+  // Killed as soon as there is something, which is long before the epoch's end.
+  run_shell("\"$TOOL\" train --quiet --embed 8 --hidden 32 --batch 4000 --epochs 1 --data " +
+            shell_word(files / "pairs.tsv") + " --model " + shell_word(files / "m") + " --log " + log +
+            " & child=$!\nuntil test -s " + log +
+            " || ! kill -0 $child; do sleep 0.01; done\nkill -KILL $child; wait $child");
+  const auto lines = json_lines(contents(files / "log.jsonl"));
+  REQUIRE_FALSE(lines.empty());
+  CHECK(lines[0]["batches"] == 12);
+  CHECK(lines.size() < 12);
 }
 
 TEST_CASE("first weights from other files than the checkpoint's are refused", "[cli][train][resume][from]") {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bahdanau/align/pharaoh.hpp>
+#include <bahdanau/align/symmetrize.hpp>
 #include <bahdanau/core/base64.hpp>
 
 #include "cli/tool.hpp"
@@ -21,16 +22,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Target and source of each line.
+std::string turned(const std::string& pairs) {
+  std::string out;
+  for (const std::string& line : lines_in(pairs)) {
+    const std::size_t tab = line.find('\t');
+    out += line.substr(tab + 1) + '\t' + line.substr(0, tab) + '\n';
+  }
+  return out;
+}
+
 /// A model of the other direction.
 const fs::path& reverse_model() {
   static const TemporaryDirectory files;
   static const fs::path path = [] {
-    std::string turned;
-    for (const std::string& line : lines_in(tiny_pairs)) {
-      const std::size_t tab = line.find('\t');
-      turned += line.substr(tab + 1) + '\t' + line.substr(0, tab) + '\n';
-    }
-    train_in(files, "--quiet --epochs 60 --rate 0.02 --dropout 0 --seed 2", turned);
+    train_in(files, "--quiet --epochs 60 --rate 0.02 --dropout 0 --seed 2", turned(tiny_pairs));
     return files / "m";
   }();
   return path;
@@ -72,17 +78,28 @@ TEST_CASE("align takes a threshold, and a model of the other direction", "[cli][
   CHECK(lines_in(with_model("align", "--data - --threshold 1", "Go.\tVa !\n").out) ==
         std::vector<std::string>{""});
   const std::string reverse = "--data - --reverse-model " + shell_word(reverse_model());
-  const auto links = [&](const std::string& how) {
-    const Run run = with_model("align", reverse + " --symmetrize " + how, tiny_pairs);
+  // What each model says alone, put together here.
+  const auto forward = lines_in(with_model("align", "--data -", tiny_pairs).out),
+             backward = lines_in(
+                 run_tool("align --data - --model " + shell_word(reverse_model()), turned(tiny_pairs)).out);
+  REQUIRE(forward.size() == 12);
+  REQUIRE(backward.size() == 12);
+  for (const auto how : {bahdanau::Symmetrization::intersection, bahdanau::Symmetrization::either,
+                         bahdanau::Symmetrization::grow_diag, bahdanau::Symmetrization::grow_diag_final,
+                         bahdanau::Symmetrization::grow_diag_final_and}) {
+    std::string expected, unturned;
+    for (std::size_t i = 0; i < forward.size(); ++i) {
+      const bahdanau::Alignment f = bahdanau::parse_pharaoh("forward", forward[i]),
+                                b = bahdanau::parse_pharaoh("backward", backward[i]);
+      expected += bahdanau::pharaoh_text(bahdanau::symmetrize(f, b.transposed(), how)) + '\n';
+      unturned += bahdanau::pharaoh_text(bahdanau::symmetrize(f, b, how)) + '\n';
+    }
+    const Run run =
+        with_model("align", reverse + " --symmetrize " + std::string(bahdanau::name(how)), tiny_pairs);
     CHECK(run.code == 0);
-    std::size_t count = 0;
-    for (const std::string& line : lines_in(run.out)) count += bahdanau::parse_pharaoh("line", line).size();
-    return count;
-  };
-  const std::size_t fewest = links("intersection"), most = links("union"), grown = links("grow-diag");
-  CHECK(fewest <= grown);
-  CHECK(grown <= links("grow-diag-final-and"));
-  CHECK(links("grow-diag-final") <= most);
+    CHECK(run.out == expected);
+    CHECK(expected != unturned);  // these pairs tell the two apart
+  }
   CHECK(with_model("align", reverse, tiny_pairs).out ==
         with_model("align", reverse + " --symmetrize grow-diag-final-and", tiny_pairs).out);
 }
@@ -257,4 +274,33 @@ TEST_CASE("train --plot writes a report with the samples of its epochs", "[cli][
   const std::string watched = contents(files / "m");
   CHECK(train_in(files, "--quiet --epochs 3").code == 0);
   CHECK(contents(files / "m") == watched);
+}
+
+TEST_CASE("the report of a training that runs loads itself anew, and has the epochs so far",
+          "[cli][train][plot]") {
+  const TemporaryDirectory files;
+  put(files / "pairs.tsv", tiny_pairs);
+  const fs::path report = files / "plots" / "report.html";
+  // As a reader sees it: at any moment, until there is an epoch; then the training is ended.
+  const Run run =
+      run_shell("\"$TOOL\" train --quiet --epochs 1000000 --data " + shell_word(files / "pairs.tsv") +
+                " --model " + shell_word(files / "m") + small + "--plot " + shell_word(files / "plots") +
+                " & child=$!\n"
+                "for i in $(seq 600); do\n"
+                "  sleep 0.1; cp " +
+                shell_word(report) + " " + shell_word(files / "seen.html") +
+                " 2>/dev/null || continue\n"
+                "  ! grep -q '\"epochs\":\\[{' " +
+                shell_word(files / "seen.html") +
+                " || break\n"
+                "done\n"
+                "kill -TERM $child; wait $child");
+  CHECK(run.code == 143);
+  const auto seen = data_of(files / "seen.html"), last = data_of(report);
+  CHECK(seen["refresh"] == 2);
+  CHECK(seen["total"] == 1000000);
+  REQUIRE_FALSE(seen["epochs"].empty());
+  CHECK(seen["epochs"][0]["epoch"] == 1);
+  CHECK(last["refresh"] == 0);  // it stays as it is
+  CHECK(last["epochs"].size() >= seen["epochs"].size());
 }

@@ -2,6 +2,10 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -9,10 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sched.h>
 
-#include "cli/server.hpp"
-#include "cli/trained.hpp"
+#include "cli/serving.hpp"
 #include "support/catch.hpp"
 
 using namespace bahdanau::test;
@@ -21,20 +26,65 @@ using nlohmann::json;
 
 namespace {
 
-/// Whether the tool was built with a server; one without says so.
-bool serves() {
-  static const std::string said = run_tool("serve --model /nowhere").err;
-  if (said.find("cpp-httplib") == said.npos) return true;
-  CHECK_THAT(said, ContainsSubstring("libcpp-httplib-dev"));
-  return false;
+/// Keeps this thread, and the processes that it starts, on one core.
+class OneCore {
+ public:
+  OneCore() {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (std::size_t core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core)
+      if (CPU_ISSET(core, &before_)) CPU_SET(core, &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneCore() { ::sched_setaffinity(0, sizeof before_, &before_); }
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+
+ private:
+  cpu_set_t before_{};
+};
+
+/// 16 clients at once, 25 requests each; how many answers were wrong.
+int ask_in_parallel(const ServerProcess& server) {
+  const std::vector<std::pair<std::string, std::string>> known{
+      {"Go.", "va !"}, {"Run.", "cours !"}, {"I see him.", "je le vois ."}, {"He goes.", "il va ."}};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> clients;
+  for (std::size_t c = 0; c < 16; ++c)
+    clients.emplace_back([&, c] {
+      for (std::size_t i = 0; i < 25; ++i) {
+        const auto& [from, to] = known[(c + i) % known.size()];
+        json body{{"source", from}};
+        if (c % 3 == 0) body["beam"] = 3;
+        const HttpAnswer answer = server.translate(body.dump());
+        if (answer.status != 200 || json::parse(answer.body)["results"][0]["translations"][0]["text"] != to)
+          ++wrong;
+      }
+    });
+  for (std::thread& client : clients) client.join();
+  return wrong;
 }
 
-std::vector<std::string> with(std::vector<std::string> arguments = {}) {
-  arguments.insert(arguments.begin(), {"--model", trained_model().string()});
-  return arguments;
+/// The addresses on which this machine listens at a port, as the kernel writes them.
+std::vector<std::string> listening(int port) {
+  std::vector<std::string> found;
+  char hex[8];
+  std::snprintf(hex, sizeof hex, ":%04X", static_cast<unsigned>(port));
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"})
+    for (const std::string& line : lines_in(std::filesystem::exists(table) ? contents(table) : "")) {
+      std::istringstream words(line);
+      std::string number, local, remote, state;
+      words >> number >> local >> remote >> state;
+      if (state == "0A" && local.ends_with(hex)) found.push_back(local.substr(0, local.find(':')));
+    }
+  return found;
 }
-
-std::string source(const std::string& sentence) { return json{{"source", sentence}}.dump(); }
+std::string as_kernel_writes(std::uint32_t address) {
+  char hex[16];
+  std::snprintf(hex, sizeof hex, "%08X", static_cast<unsigned>(htonl(address)));
+  return hex;
+}
 
 }  // namespace
 
@@ -71,6 +121,7 @@ TEST_CASE("a server answers with the bits of translate", "[cli][serve]") {
   CHECK(health["status"] == "ok");
   CHECK(health["model"]["cell"] == "gru");
   CHECK(health["served"] == 4);
+  CHECK(health["batches"].get<int>() <= 4);
   CHECK(server.stop(SIGTERM) == 0);
   CHECK_THAT(server.log_text(), ContainsSubstring("served 4 sentences"));
 }
@@ -119,32 +170,83 @@ TEST_CASE("a bad request gets 4xx and a sentence that names what is wrong", "[cl
   CHECK(nowhere.status == 404);
   CHECK_THAT(json::parse(nowhere.body)["error"].get<std::string>(), ContainsSubstring("POST /translate"));
   CHECK(server.ask("DELETE", "/translate").status == 404);
+  const HttpAnswer far = server.ask("GET", "/" + std::string(10000, 'a'));
+  CHECK(far.status == 414);
+  CHECK(json::parse(far.body).contains("error"));
   // It is still there.
   CHECK(json::parse(server.translate(source("Go.")).body)["results"][0]["translations"][0]["text"] == "va !");
 }
 
 TEST_CASE("many clients at once get their own answers", "[cli][serve][threads]") {
   if (!serves()) return;
-  ServerProcess server(with());
+  const OneCore one_core;  // so that clients wait for one another, whatever the machine
+  for (const bool together : {true, false}) {
+    ServerProcess server(with({"--batch", together ? "64" : "1"}));
+    REQUIRE(server.port() > 0);
+    CHECK(ask_in_parallel(server) == 0);
+    const json health = json::parse(server.ask("GET", "/health").body);
+    CHECK(health["served"] == 400);
+    // Several sentences a batch on average, where that is allowed.
+    if (together)
+      CHECK(health["batches"].get<int>() < 300);
+    else
+      CHECK(health["batches"] == 400);
+  }
+}
+
+TEST_CASE("other machines do not reach a server unless --host says so", "[cli][serve]") {
+  if (!serves()) return;
+  ServerProcess own(with());
+  REQUIRE(own.port() > 0);
+  CHECK(listening(own.port()) == std::vector{as_kernel_writes(INADDR_LOOPBACK)});
+  ServerProcess any(with({"--host", "0.0.0.0"}));
+  REQUIRE(any.port() > 0);
+  CHECK(listening(any.port()) == std::vector{as_kernel_writes(INADDR_ANY)});
+}
+
+TEST_CASE("a server has a page, and what the page asks for", "[cli][serve][explain]") {
+  if (!serves()) return;
+  ServerProcess server(with({"--max-beam", "7"}));
   REQUIRE(server.port() > 0);
-  const std::vector<std::pair<std::string, std::string>> known{
-      {"Go.", "va !"}, {"Run.", "cours !"}, {"I see him.", "je le vois ."}, {"He goes.", "il va ."}};
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> clients;
-  for (std::size_t c = 0; c < 16; ++c)
-    clients.emplace_back([&, c] {
-      for (std::size_t i = 0; i < 25; ++i) {
-        const auto& [from, to] = known[(c + i) % known.size()];
-        json body{{"source", from}};
-        if (c % 3 == 0) body["beam"] = 3;
-        const HttpAnswer answer = server.translate(body.dump());
-        if (answer.status != 200 || json::parse(answer.body)["results"][0]["translations"][0]["text"] != to)
-          ++wrong;
-      }
-    });
-  for (std::thread& client : clients) client.join();
-  CHECK(wrong == 0);
-  CHECK(json::parse(server.ask("GET", "/health").body)["served"] == 400);
+  const HttpAnswer page = server.ask("GET", "/");
+  CHECK(page.status == 200);
+  CHECK_THAT(page.head, ContainsSubstring("text/html; charset=utf-8"));
+  CHECK_THAT(page.head, ContainsSubstring("nosniff"));
+  CHECK_THAT(page.body, ContainsSubstring("default-src 'none'"));
+  CHECK_THAT(page.body, ContainsSubstring(R"("live":{"beam":7,"pieces":false})"));
+
+  const HttpAnswer answer =
+      server.ask("POST", "/explain", R"({"sources": ["I see him.", "Go."], "beam": 3, "nbest": 2})");
+  REQUIRE(answer.status == 200);
+  const json sentences = json::parse(answer.body)["sentences"];
+  REQUIRE(sentences.size() == 2);
+  CHECK(sentences[0]["source"] == std::vector<std::string>{"i", "see", "him", ".", "<eos>"});
+  REQUIRE(sentences[0]["nbest"].size() == 2);
+  const json& best = sentences[0]["nbest"][0];
+  CHECK(best["text"] == "je le vois .");
+  CHECK(best["keys"] == 5);
+  CHECK(best["attention"].get<std::string>().size() == 2 * 5 * 5);  // two digits a weight
+  CHECK(best["runners_up"].size() == 5);
+  CHECK_FALSE(best["runners_up"][0].empty());
+  CHECK(sentences[0]["history"].size() >= 5);
+  CHECK(sentences[1]["nbest"][0]["text"] == "va !");
+  CHECK(server.ask("POST", "/explain", R"({"source": "Go.", "beam": 8})").status == 400);
+}
+
+TEST_CASE("a batch takes no more memory than --max-memory", "[cli][serve]") {
+  if (!serves()) return;
+  std::string source_of_many;
+  for (int i = 0; i < 200; ++i) source_of_many += "go ";
+  const std::string large = json{{"source", source_of_many}, {"beam", 16}, {"nbest", 16}}.dump();
+  ServerProcess narrow(with({"--max-memory", "2"}));
+  REQUIRE(narrow.port() > 0);
+  const HttpAnswer refused = narrow.translate(large);
+  CHECK(refused.status == 400);
+  CHECK_THAT(json::parse(refused.body)["error"].get<std::string>(), ContainsSubstring("bytes"));
+  CHECK(narrow.translate(source("Go.")).status == 200);
+  ServerProcess wide(with());
+  REQUIRE(wide.port() > 0);
+  CHECK(wide.translate(large).status == 200);
 }
 
 TEST_CASE("beyond the queue and beyond the deadline a request is refused, and others are not",
@@ -205,14 +307,51 @@ TEST_CASE("clients who send nothing, or nonsense, hold nobody up", "[cli][serve]
   silent[0]->send("GET / HT");
   silent[1]->send(std::string("\0\1\2\3", 4));
   CHECK(server.translate(source("Go.")).status == 200);
-  for (const char* nonsense :
-       {"\r\n\r\n", "GET\r\n\r\n", "POST /translate HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
-        "POST /translate HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nx"}) {
+  const std::vector<std::pair<std::string, int>> nonsensical{
+      {"\r\n\r\n", 400},
+      {"GET\r\n\r\n", 400},
+      {"POST /translate HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 413},
+      {"POST /translate HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nx", 413}};
+  for (const auto& [nonsense, status] : nonsensical) {
+    CAPTURE(nonsense);
     const Connection connection(server.port());
     connection.send(nonsense);
+    const HttpAnswer answer = connection.receive();
+    CHECK(answer.status == status);
+    REQUIRE(json::accept(answer.body));
+    CHECK(json::parse(answer.body).contains("error"));
   }
   CHECK(server.translate(source("Go.")).status == 200);
   CHECK(server.stop(SIGTERM) == 0);
+}
+
+TEST_CASE("more silent clients than there are connections lose theirs, and others get in",
+          "[cli][serve][hostile]") {
+  if (!serves()) return;
+  ServerProcess server(with({"--connections", "2"}));
+  REQUIRE(server.port() > 0);
+  std::vector<std::unique_ptr<Connection>> silent;
+  for (int i = 0; i < 3; ++i) silent.push_back(std::make_unique<Connection>(server.port()));
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(server.translate(source("Go.")).status == 200);
+  // Five seconds for the first two, and as many for the third.
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+  for (const auto& connection : silent) CHECK(connection->receive().status == 0);  // closed
+}
+
+TEST_CASE("a body that does not come within the deadline is no longer waited for", "[cli][serve][hostile]") {
+  if (!serves()) return;
+  ServerProcess server(with({"--deadline", "0.1"}));
+  REQUIRE(server.port() > 0);
+  const Connection connection(server.port());
+  connection.send("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
+  for (int i = 0; i < 12; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    connection.send(" ");
+  }
+  const HttpAnswer answer = connection.receive();
+  CHECK(answer.status == 408);
+  CHECK_THAT(answer.body, ContainsSubstring("within the deadline"));
 }
 
 TEST_CASE("what a client can make large is bounded, however it is sent", "[cli][serve][hostile]") {

@@ -88,12 +88,12 @@ class ServerProcess {
       ::execv(argv[0], argv.data());
       ::_exit(127);
     }
-    const std::string mark = "http://127.0.0.1:";
     for (int i = 0; i < 600 && port_ == 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       const std::string said = log_text();
-      if (const std::size_t at = said.find(mark); at != said.npos && said.find("(Ctrl-C") != said.npos)
-        port_ = std::atoi(said.c_str() + at + mark.size());
+      // http://ADDRESS:PORT/  (Ctrl-C ends it)
+      if (const std::size_t end = said.find("/  (Ctrl-C"); end != said.npos)
+        port_ = std::atoi(said.c_str() + said.rfind(':', end) + 1);
       if (int status = 0; ::waitpid(child_, &status, WNOHANG) == child_) {
         child_ = -1;
         code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -138,6 +138,7 @@ TEST_CASE("a beam's history is the tree of what it kept, dropped and found", "[d
       std::size_t placed = 0;
       for (std::size_t t = 0; t < history.steps.size(); ++t) {
         std::size_t kept = 0;
+        CHECK(history.width == 3);
         CHECK(history.steps[t].size() <= 6);
         for (std::size_t i = 0; i < history.steps[t].size(); ++i) {
           const bd::Hypothesis& each = history.steps[t][i];

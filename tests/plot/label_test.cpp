@@ -39,6 +39,8 @@ TEST_CASE("what cannot be seen is shown", "[plot][label]") {
 
 TEST_CASE("what would turn the text around it is taken out", "[plot][label]") {
   CHECK(visible("a\u202eb\u2066") == "a\ufffdb\ufffd");
+  CHECK(visible("\u200ea\u200fb\u061c") == "\ufffda\ufffdb\ufffd");
+  CHECK(visible("a\u200db") == "a\u200db");  // joins letters, and is part of emoji
 }
 
 TEST_CASE("bytes that are not UTF-8 become replacement characters", "[plot][label]") {

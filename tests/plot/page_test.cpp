@@ -93,6 +93,9 @@ TEST_CASE("what a page shows is in its data", "[plot][page]") {
   CHECK(data["history"] ==
         nlohmann::json::parse(R"([[[0,"j'ai",-0.5,-0.5,0,null,0],[0,"il",-1.5,-1.5,2,null,0]],
                                                      [[0,"perdu",-0.5,-1.0,1,-0.7,1]]])"));
+  CHECK_FALSE(data.contains("width"));  // it is not known
+  history->width = 2;
+  CHECK(data_of(plot::page_html(std::vector{sentence}))["sentences"][0]["width"] == 2);
   REQUIRE(data["nbest"].size() == 3);
   const auto& first = data["nbest"][0];
   CHECK(first["text"] == "j'ai perdu");

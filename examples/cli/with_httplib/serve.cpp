@@ -180,7 +180,8 @@ void serve(const ServeOptions& options) {
   });
   server.Get("/health", [&](const httplib::Request&, httplib::Response& response) {
     answer(response, 200,
-           health_text(*model, options.model.filename().string(), queue.waiting(), queue.served()));
+           health_text(*model, options.model.filename().string(),
+                       {queue.waiting(), queue.served(), queue.batches()}));
   });
   server.set_error_handler([&](const httplib::Request& request, httplib::Response& response) {
     explain(request, response, options);

@@ -20,6 +20,8 @@ namespace bahdanau::detail {
 /// The history of one sentence's beam, while it grows. Rows are those of the search's batch.
 class BeamRecorder {
  public:
+  explicit BeamRecorder(std::size_t width) : width_(width) {}
+
   /// A step begins: these are its candidates, best first in each bank, of rows from `first_row` on.
   void offered(std::size_t first_row, std::span<const std::vector<Candidate>> banks) {
     auto& step = steps_.emplace_back();
@@ -58,7 +60,7 @@ class BeamRecorder {
 
   /// All of it, with the hypotheses that were found, best first.
   SearchHistory history(const Vocabulary& vocabulary, std::span<const Leaf> found) const {
-    SearchHistory out;
+    SearchHistory out{.steps = {}, .width = width_};
     for (const auto& step : steps_) {
       auto& written = out.steps.emplace_back();
       for (const Seen& seen : step)
@@ -83,6 +85,7 @@ class BeamRecorder {
 
   Seen& find(const Candidate& c) { return steps_.back()[place_of_.at({c.row, c.token})]; }
 
+  std::size_t width_;  // of the beam
   std::vector<std::vector<Seen>> steps_;
   std::map<std::pair<std::size_t, Token>, std::size_t> place_of_;  // in the step, by row and token
   std::vector<std::size_t> place_of_row_;  // in the step before, of its rows that went on

@@ -199,7 +199,7 @@ SearchResult<typename S::Scalar> search(S& session, const Sequences& source, con
   session.restart(source, Continuation::branching, helpers);
   SearchResult<typename S::Scalar> result;
   result.runners_up = RunnersUp(options.runners_up);
-  if (options.history) result.recorders.resize(source.rows());
+  if (options.history) result.recorders.assign(source.rows(), BeamRecorder(options.width));
   const std::size_t vocabulary = session.vocabularies().target.size();
   const std::size_t most = std::min(SentenceBeam::candidates(options), vocabulary);
   const std::size_t count =

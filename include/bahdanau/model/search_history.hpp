@@ -38,6 +38,7 @@ struct Hypothesis {
 /// or fewer where there are no more. A hypothesis that is `kept` has children in the next step.
 struct SearchHistory {
   std::vector<std::vector<Hypothesis>> steps;
+  std::size_t width = 0;  // of the beam; 0: it is not known
 };
 
 }  // namespace bahdanau

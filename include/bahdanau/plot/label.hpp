@@ -27,11 +27,13 @@ void each_code_point(std::string_view text, Visit visit) {
 }
 
 /// The token with control characters as `\x1b`, a mark without a letter on `◌`, and `U+FFFD`
-/// for what cannot be shown or would reorder the text around it.
+/// for what cannot be shown or would reorder the text around it, marks of a direction among them.
 inline std::string visible(std::string_view token) {
   std::string result;
   each_code_point(token, [&result](utf8proc_int32_t value, std::string_view bytes) {
-    const bool reorders = (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
+    const bool marks = value == 0x200E || value == 0x200F || value == 0x061C;  // LRM, RLM, ALM
+    const bool reorders =
+        marks || (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
     const bool breaks = (value >= 0x80 && value < 0xA0) || value == 0x2028 || value == 0x2029;
     if ((value >= 0 && value < 0x20) || value == 0x7F) {
       result.append("\\x").append(hex_byte(static_cast<unsigned>(value)));

@@ -95,6 +95,7 @@ inline void append_page_sentence(std::string& out, const std::string& where,
   if (best.history) {
     require_history(where, *best.history);
     append_page_history(out += R"(,"history":)", *best.history);
+    if (best.history->width > 0) out += R"(,"width":)" + text(best.history->width);
   }
   out += R"(,"nbest":)";
   char before = '[';

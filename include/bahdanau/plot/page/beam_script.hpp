@@ -22,23 +22,27 @@ function treeOf(history, showGone) {
   return {steps, shown};
 }
 const pathTo = node => { const path = []; for (; node; node = node.up) path.unshift(node); return path; };
-const shorten = (word, most) => [...word].length > most ? [...word].slice(0, most - 1).join('') + '…' : word;
+// What people take for one sign is never cut, where the browser knows what that is.
+const segmenter = typeof Intl !== 'undefined' && Intl.Segmenter ? new Intl.Segmenter(undefined, {granularity: 'grapheme'}) : null;
+function shorten(word, most) {
+  const signs = segmenter ? Array.from(segmenter.segment(word), each => each.segment) : [...word];
+  return signs.length > most ? signs.slice(0, most - 1).join('') + '…' : word;
+}
 
 function storyOf(node, width) {
   const words = pathTo(node).map(each => each.token).join(' ');
   const facts = [`ln p ${digits(node.score, 3)}`, `this word ${percent(chance(node.logProb))}`];
   if (node.fate === 'kept') facts.push('went on');
-  if (node.fate === 'dropped') facts.push(`dropped at step ${node.t + 1}: number ${node.i + 1} of its step, and the beam keeps ${width}`);
+  if (node.fate === 'dropped') facts.push(`dropped at step ${node.t + 1}: number ${node.i + 1} of its step` + (width ? `, and the beam keeps ${width}` : ''));
   if (node.fate === 'pruned') facts.push(`given up at step ${node.t + 1}: what has ended is better than it can become`);
   if (node.fate === 'ended') facts.push(node.place ? `ended, number ${node.place} of the translations` : 'ended, and others ranked better',
     `ranked by ${digits(node.rank, 3)}`);
   return [el('bdi', {dir: 'auto'}, el('b', {}, words)), el('br'), el('span', {class: 'soft'}, facts.join(' · '))];
 }
 
-// The tree as a picture: a column a step, the best on top.
-function treeCard(history, chosenPlace) {
+// The tree as a picture: a column a step, the best on top. `width` is the beam's, or nothing where it is not known.
+function treeCard(history, chosenPlace, width) {
   const wide = 124, high = 27, gap = 30, top = 24;
-  const width = Math.max(...history.map(step => step.filter(node => node[4] === 0).length), 1);
   const note = el('p', {class: 'tree-note', 'aria-live': 'polite'});
   const holder = el('div', {class: 'tree'});
   const hint = () => note.replaceChildren(el('span', {class: 'soft'}, 'Point at a hypothesis, or move to one with the arrow keys: left to what it continues, right to what continues it.'));

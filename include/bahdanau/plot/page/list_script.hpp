@@ -89,7 +89,7 @@ function show(i, chosenRank) {
     scrollTo(0, at);
     main.querySelectorAll('#best button')[chosen].focus({preventScroll: true});
   }));
-  if (sentence.history) parts.push(treeCard(sentence.history, translation.forced ? 0 : rank + 1));
+  if (sentence.history) parts.push(treeCard(sentence.history, translation.forced ? 0 : rank + 1, sentence.width));
   parts.push(el('p', {class: 'keys'}, el('kbd', {}, 'j'), ' ', el('kbd', {}, 'k'), ' next and previous sentence   ', el('kbd', {}, '/'), ' search   ',
     el('kbd', {}, '←'), ' ', el('kbd', {}, '→'), ' from word to word   ', el('kbd', {}, '↑'), ' ', el('kbd', {}, '↓'), ' to the word that is attended to most'));
   main.replaceChildren(...parts);

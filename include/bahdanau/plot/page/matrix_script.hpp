@@ -76,12 +76,12 @@ function matrixViewOf(view, gold) {
     style.height = (t === null ? rows : 1) * size + 1 + 'px';
     style.opacity = both ? 1 : .45;
   });
-  // A sheet of paper does not scroll.
-  const fit = () => { grid.style.zoom = Math.min(1, 660 / Math.max(grid.scrollWidth, 1)); };
-  addEventListener('beforeprint', fit);
-  addEventListener('afterprint', () => { grid.style.zoom = 1; });
   return {box, repaint};
 }
+// A sheet of paper does not scroll: the matrices that are shown get as narrow as it is.
+const zoomMatrices = zoomOf => { for (const grid of document.querySelectorAll('.matrix .grid')) grid.style.zoom = zoomOf(grid); };
+addEventListener('beforeprint', () => zoomMatrices(grid => Math.min(1, 660 / Math.max(grid.scrollWidth, 1))));
+addEventListener('afterprint', () => zoomMatrices(() => 1));
 
 function legendOf(gold) {
   const scale = el('span', {class: 'scale', style: {background: scaleOfColours()}});

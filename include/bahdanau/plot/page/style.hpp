@@ -188,7 +188,7 @@ kbd { font: inherit; font-size: .76rem; border: 1px solid var(--line); border-ra
 }
 @media (prefers-reduced-motion: no-preference) { .word::before { transition: opacity .12s; } }
 @media print {
-  :root, :root[data-theme] { --paper: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #ccc; --faint: #f4f4f4; --shadow: none; color-scheme: light; }
+  :root, :root[data-theme], :root:not([data-theme]) { --paper: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #ccc; --faint: #f4f4f4; --shadow: none; color-scheme: light; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   body { font-size: 12px; }
   .side, .bar .control, .keys, .toggle-list, .tree-note, .readout { display: none !important; }

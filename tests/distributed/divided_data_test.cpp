@@ -157,6 +157,63 @@ TEST_CASE("a training on a file ends with the bits of one on the corpus, however
     }
 }
 
+TEST_CASE("processes that open a file together have what each would have found",
+          "[distributed][corpus_file]") {
+  const TemporaryDirectory folder;
+  put(folder / "pairs", "\xEF\xBB\xBF" + lines(83) + "no tab\n" + lines(5));
+  const bd::CorpusOptions options{.min_frequency = 2, .bad_lines = bd::BadLines::skip};
+  const auto alone = bd::CorpusFile::open(folder / "pairs", options);
+  put(folder / "more", lines(20) + "other\twords\n");
+  const bd::CorpusOptions extend{.min_frequency = 1, .extend = true};
+  const auto extended = bd::CorpusFile::open(folder / "more", alone.vocabularies(), extend);
+  run_ranks(4, [&](InMemory& end) {
+    const auto require = [](bool so, const char* what) {
+      if (!so) bd::fail("opened together", what, "something else");
+    };
+    const auto file = bd::CorpusFile::open(folder / "pairs", options, end);
+    require(file.vocabularies() == alone.vocabularies(), "the same words");
+    require(file.size() == 88 && file.skipped_lines() == 1, "as many pairs");
+    require(fingerprint(file) == fingerprint(alone), "the same fingerprint");
+    for (std::size_t i = 0; i < file.size(); ++i) {
+      require(file.pair(i) == alone.pair(i), "the same pairs");
+      require(length_of(file, i) == length_of(alone, i), "the same lengths");
+    }
+    const auto more = bd::CorpusFile::open(folder / "more", alone.vocabularies(), extend, end);
+    require(more.vocabularies() == extended.vocabularies(), "the same words and others");
+    require(bd::CorpusFile::open(folder / "more", alone.vocabularies(), {}, end).size() == 21, "21 pairs");
+  });
+}
+
+TEST_CASE("processes that cannot open a file together all say why", "[distributed][corpus_file][error]") {
+  const TemporaryDirectory folder;
+  put(folder / "pairs", lines(40));
+  put(folder / "shorter", lines(39));
+  put(folder / "none", "no tab\n");
+  const auto errors = [&](auto open) {
+    InMemoryHub hub(2);
+    const auto said = errors_of_ranks(hub, open);
+    CHECK(hub.failure().empty());
+    return said;
+  };
+  for (const std::string& error :
+       errors([&](InMemory& end) { bd::CorpusFile::open(folder / "none", {.min_frequency = 1}, end); }))
+    CHECK_THAT(error, ContainsSubstring("none:1: expected a source, a tab and a target"));
+  for (const std::string& error : errors([&](InMemory& end) {
+         bd::CorpusFile::open(folder / (end.rank() == 0 ? "pairs" : "missing"), {.min_frequency = 1}, end);
+       }))
+    CHECK_THAT(error, ContainsSubstring("rank 1: ") && ContainsSubstring("missing: expected a file"));
+  for (const std::string& error : errors([&](InMemory& end) {
+         bd::CorpusFile::open(folder / (end.rank() == 0 ? "pairs" : "shorter"), {.min_frequency = 1}, end);
+       }))
+    CHECK_THAT(error, ContainsSubstring("expected bytes ") && ContainsSubstring(", as rank 0 has"));
+  const auto words = bd::CorpusFile::open(folder / "pairs", {.min_frequency = 1}).vocabularies();
+  const auto others = bd::CorpusFile::open(folder / "pairs", {.min_frequency = 30}).vocabularies();
+  for (const std::string& error : errors([&](InMemory& end) {
+         bd::CorpusFile::open(folder / "pairs", end.rank() == 0 ? words : others, {}, end);
+       }))
+    CHECK_THAT(error, ContainsSubstring("expected vocabularies "));
+}
+
 TEST_CASE("text that has changed under one process is an error in all",
           "[distributed][trainer][corpus_file]") {
   const TemporaryDirectory folder;

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,19 +37,21 @@ class CorpusFile {
 
   /// Reads the file to build the vocabularies that `Corpus::read(path, options)` builds, of which only
   /// distinct tokens are kept meanwhile, and once more to find its pairs. Throws as that does (where a row is
-  /// too long, when it is met), where the file is a pipe, and where subwords would be sampled.
-  static CorpusFile open(const std::filesystem::path& path, const CorpusOptions& options = {}) {
-    return open_with(path, options, nullptr);
+  /// too long, when it is met), where the file is a pipe, and where subwords would be sampled. Given several
+  /// processes, which all call it, rank 0 alone reads the file, and tells the others what it has found.
+  static CorpusFile open(const std::filesystem::path& path, const CorpusOptions& options = {},
+                         const AnyCommunicator& all = {}) {
+    return open_with(path, options, nullptr, all);
   }
   /// The same with vocabularies that are known, as `Corpus::read(path, vocabularies, options)` takes them.
   static CorpusFile open(const std::filesystem::path& path, const Vocabularies& vocabularies,
-                         CorpusOptions options) {
+                         CorpusOptions options, const AnyCommunicator& all = {}) {
     Corpus::take_text(vocabularies.text, options);
-    return open_with(path, options, &vocabularies);
+    return open_with(path, options, &vocabularies, all);
   }
   static CorpusFile open(const std::filesystem::path& path, const Vocabularies& vocabularies,
-                         BadLines bad_lines = BadLines::fail) {
-    return open(path, vocabularies, CorpusOptions{.bad_lines = bad_lines});
+                         BadLines bad_lines = BadLines::fail, const AnyCommunicator& all = {}) {
+    return open(path, vocabularies, CorpusOptions{.bad_lines = bad_lines}, all);
   }
 
   std::size_t size() const { return pairs_.size(); }
@@ -120,19 +124,51 @@ class CorpusFile {
 
  private:
   static CorpusFile open_with(const std::filesystem::path& path, const CorpusOptions& options,
-                              const Vocabularies* known) {
+                              const Vocabularies* known, const AnyCommunicator& all) {
     if (options.sampling.active())
       fail("CorpusFile", "subwords that are not sampled", "CorpusOptions.sampling",
            "a Corpus keeps the text for that");
     if (options.extend && known == nullptr)
       fail("CorpusOptions.extend", "vocabularies to extend", "none", "CorpusFile::open takes them");
-    detail::PairFile pairs(path, options.bad_lines);  // a pipe is refused before it is read
-    CorpusFile corpus(std::move(pairs),
-                      known != nullptr && !options.extend ? *known : vocabularies_of(path, options, known));
-    corpus.vocabularies_.text.check(path.string());
-    corpus.pairs_.find(options.max_pairs, corpus.key());
-    if (corpus.size() == 0) fail(path.string(), "at least one sentence pair", "none");
-    return corpus;
+    const bool knows = known != nullptr && !options.extend;
+    std::optional<detail::PairFile> pairs;
+    std::optional<Vocabularies> words;
+    detail::all_or_none(all, [&] {
+      pairs.emplace(path, options.bad_lines);  // a pipe is refused before it is read
+      if (knows) words = *known;
+      if (!all.first()) return;
+      if (!knows) words = vocabularies_of(path, options, known);
+      words->text.check(path.string());
+      pairs->find(options.max_pairs, key_of(*words));
+      if (pairs->size() == 0) fail(path.string(), "at least one sentence pair", "none");
+    });
+    if (all.several()) {
+      if (!knows) words = share(words, options.text(), all);
+      detail::require_same_everywhere(all, path.string(),
+                                      {{"bytes", detail::text(pairs->bytes())},
+                                       {"max_pairs", detail::text(options.max_pairs)},
+                                       {"bad_lines", options.bad_lines == BadLines::fail ? "fail" : "skip"},
+                                       {"vocabularies", detail::text(key_of(*words).state)}});
+      pairs->share(all);
+    }
+    return CorpusFile(std::move(*pairs), std::move(*words));
+  }
+
+  /// Gives rank 0's vocabularies to all.
+  static Vocabularies share(const std::optional<Vocabularies>& of_first, const TextOptions& text,
+                            const AnyCommunicator& all) {
+    const auto tokens_of = [&](const Vocabulary* vocabulary) {
+      std::string joined;  // no token has a line's end in it
+      if (vocabulary != nullptr)
+        for (const std::string& token : vocabulary->tokens()) joined.append(token).append(1, '\n');
+      std::istringstream lines(broadcast(all, std::move(joined)));
+      std::vector<std::string> tokens;
+      for (std::string token; std::getline(lines, token);) tokens.push_back(token);
+      return Vocabulary(std::move(tokens));
+    };
+    Vocabulary source = tokens_of(of_first ? &of_first->source : nullptr),
+               target = tokens_of(of_first ? &of_first->target : nullptr);
+    return {std::move(source), std::move(target), text};
   }
 
   static Vocabularies vocabularies_of(const std::filesystem::path& path, const CorpusOptions& options,
@@ -155,9 +191,9 @@ class CorpusFile {
   CorpusFile(detail::PairFile pairs, Vocabularies vocabularies)
       : pairs_(std::move(pairs)), vocabularies_(std::move(vocabularies)) {}
 
-  random::Key key() const {
+  static random::Key key_of(const Vocabularies& words) {
     random::Key key{0};
-    for (const auto* vocabulary : {&vocabularies_.source, &vocabularies_.target})
+    for (const auto* vocabulary : {&words.source, &words.target})
       for (const std::string& token : vocabulary->tokens())
         key = {fingerprint(std::as_bytes(std::span(token.data(), token.size())), key)};
     return key;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <bahdanau/core/random.hpp>
+#include <bahdanau/distributed/collectives.hpp>
 #include <bahdanau/io/file_handle.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/train/batches.hpp>
@@ -55,7 +56,18 @@ class PairFile {
     checksums_.shrink_to_fit();
   }
 
+  /// Gives what rank 0 has found to all others; all have opened a file of the same size.
+  void share(const AnyCommunicator& all) {
+    for (std::uint64_t* number : {&size_, &skipped_, &fingerprint_, &end_})
+      broadcast(all, bytes_to_change(*number));
+    places_.resize((size_ + block - 1) / block);
+    checksums_.resize(places_.size());
+    broadcast(all, std::as_writable_bytes(std::span(places_)));
+    broadcast(all, std::as_writable_bytes(std::span(checksums_)));
+  }
+
   std::size_t size() const { return size_; }
+  std::uint64_t bytes() const { return bytes_; }
   std::size_t skipped() const { return skipped_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   const std::filesystem::path& path() const { return path_; }

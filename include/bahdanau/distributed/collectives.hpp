@@ -3,6 +3,7 @@
 // rank.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -89,23 +90,43 @@ inline std::string broadcast(const AnyCommunicator& all, std::string text, std::
 
 namespace detail {
 
-/// Calls f in every process. If it throws in any, all throw what it says in the first of these.
-template <class F>
-void all_or_none(const AnyCommunicator& all, F f) {
+/// Calls f in every process, and combines what it returns as `ordered_sum` does. If it throws in any, all
+/// throw what it says in the first of these.
+template <class F, class Combine>
+auto sum_or_none(const AnyCommunicator& all, F f, Combine combine) {
+  using T = decltype(f());
   if (!all.several()) return f();
+  constexpr std::uint64_t nobody = std::numeric_limits<std::uint64_t>::max();
+  struct Told {
+    T value{};
+    std::uint64_t failed = nobody;
+  } told;
   std::string problem;
-  std::uint64_t failed = std::numeric_limits<std::uint64_t>::max();
   try {
-    f();
+    told.value = f();
   } catch (const std::exception& e) {
     problem = e.what();
-    failed = all.rank();
+    told.failed = all.rank();
   }
-  failed = ordered_sum(all, failed, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
-  if (failed == std::numeric_limits<std::uint64_t>::max()) return;
-  const auto from = static_cast<std::size_t>(failed);
+  told = ordered_sum(all, told, [&](const Told& a, const Told& b) {
+    return Told{combine(a.value, b.value), std::min(a.failed, b.failed)};
+  });
+  if (told.failed == nobody) return told.value;
+  const auto from = static_cast<std::size_t>(told.failed);
   problem = broadcast(all, std::move(problem), from);
   throw Error(from == 0 ? problem : "rank " + text(from) + ": " + problem);
+}
+
+/// The same for an f that returns nothing.
+template <class F>
+void all_or_none(const AnyCommunicator& all, F f) {
+  sum_or_none(
+      all,
+      [&] {
+        f();
+        return std::uint64_t{0};
+      },
+      [](std::uint64_t a, std::uint64_t) { return a; });
 }
 
 /// Calls f. An exception in all processes is each one's own; one in some of them ends all.

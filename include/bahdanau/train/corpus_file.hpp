@@ -101,18 +101,21 @@ class CorpusFile {
                           const BatchPart& part) {
     struct Widths {
       std::uint64_t source = 0, target = 0;
-    } widths;
+    };
     Corpus::Rows source(part.batch, {reserved::eos}), target(part.batch, {reserved::eos});
-    detail::all_or_none(part.all, [&] {
+    const auto read = [&] {
+      Widths widths;
       for (std::size_t i = 0; i < pairs.size(); ++i) {
         const SentencePair pair = corpus.pair(pairs[i]);
         std::vector<Token>&s = source[part.rows.first + i], &t = target[part.rows.first + i];
         s = corpus.source_row(pair);
         t = corpus.target_row(pair);
-        widths = {std::max(widths.source, s.size()), std::max(widths.target, t.size())};
+        widths = {std::max<std::uint64_t>(widths.source, s.size()),
+                  std::max<std::uint64_t>(widths.target, t.size())};
       }
-    });
-    widths = ordered_sum(part.all, widths, [](const Widths& a, const Widths& b) {
+      return widths;
+    };
+    const Widths widths = detail::sum_or_none(part.all, read, [](const Widths& a, const Widths& b) {
       return Widths{std::max(a.source, b.source), std::max(a.target, b.target)};
     });
     return {Sequences::from_rows(source, widths.source), Sequences::from_rows(target, widths.target)};

@@ -3,7 +3,7 @@
 # same, then times them in turns.
 #
 #   benchmarks/run.sh [--quick] [--rounds N] [--json FILE] [--markdown FILE] [--only REGEX] [--native]
-#                     [--beside FOLDER] [--scaling] [--micro] [--serving] [--thrust] [--processes]
+#                     [--beside FOLDER] [--scaling] [--micro] [--serving] [--thrust] [--processes] [--corpus]
 #
 # --quick     fewer repetitions, no scaling checks; nine minutes with --beside, once the peers and the builds are there
 # --rounds    how often everybody takes a turn (default: as time allows, at least six times)
@@ -16,6 +16,9 @@
 # --thrust    only training on Thrust: on OMP and TBB; with a GPU and nvcc on CUDA too, beside PyTorch on the GPU
 # --processes one training in 1, 2 and 4 processes over MPI, without peers, and what a model of the cost says of networks;
 #             what follows goes to benchmarks/processes/run.py: --rounds, --seconds, --sizes, --latency, --bandwidth
+# --corpus    a corpus that stays in its file, in 1, 2 and 4 processes over MPI, without peers: time to open it and to the
+#             first batch, memory of a process; what follows is the number of pairs (default 10000000), made by repetition
+#             of the first 57,000 of fra.txt in a temporary folder
 #
 # BAHDANAU_PEERS     a virtual environment with torch, numpy and safetensors (default build/peers, made where missing)
 # BAHDANAU_DATA_DIR  holds fra-eng/fra.txt (default: ../shared/data, where it exists)
@@ -37,6 +40,18 @@ if [[ ${1-} == --processes ]]; then
   cmake --build "$build" --target benchmark_processes
   exec python3 "$root/benchmarks/processes/run.py" --program "$build/bin/benchmark_processes" \
     --launch "$root/tests/mpi/launch.sh" "$@"
+fi
+if [[ ${1-} == --corpus ]]; then
+  "$root/cmake/install_dependencies.sh" libopenmpi-dev openmpi-bin
+  cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DBAHDANAU_BUILD_TESTS=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF >/dev/null
+  cmake --build "$build" --target benchmark_data
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  head -n 57000 "${BAHDANAU_DATA_DIR:-$root/../shared/data}/fra-eng/fra.txt" >"$folder/some.tsv"
+  for processes in 1 2 4; do
+    bash "$root/tests/mpi/launch.sh" mpirun "$processes" "$build/bin/benchmark_data" "$folder/some.tsv" "${2:-10000000}" "$folder"
+  done
+  exit
 fi
 while (($#)); do
   case $1 in

@@ -68,9 +68,9 @@ struct Data {
 };
 
 template <class Pairs, class... Arguments>
-Pairs read_pairs(const Arguments&... arguments) {
+Pairs read_pairs(const bd::AnyCommunicator& all, const Arguments&... arguments) {
   if constexpr (std::is_same_v<Pairs, bd::CorpusFile>)
-    return bd::CorpusFile::open(arguments...);
+    return bd::CorpusFile::open(arguments..., all);
   else
     return bd::Corpus::read(arguments...);
 }
@@ -135,16 +135,16 @@ bd::ModelDescription description_of(const fs::path& model) {
 }
 
 template <class Pairs>
-Data<Pairs> read_data(const TrainOptions& options, const Talk& say) {
+Data<Pairs> read_data(const TrainOptions& options, const bd::AnyCommunicator& all, const Talk& say) {
   const std::optional<double> share = share_in(options.validation);
   const auto read = [&] {
-    if (options.from.empty()) return read_pairs<Pairs>(options.data, with_subwords(options, say));
+    if (options.from.empty()) return read_pairs<Pairs>(all, options.data, with_subwords(options, say));
     const bd::Vocabularies known = description_of(options.from).vocabularies;
     const auto subwords = [](const bd::TextSide& side) { return side.tokens == bd::Tokens::subwords; };
     if (options.extend && subwords(known.text.source_side()) && subwords(known.text.target_side()))
       bd::fail("--extend-vocabulary", "a model of --from with tokens other than subwords on a side",
                "subwords on both", "their pieces spell all text, and none are added");
-    return read_pairs<Pairs>(options.data, known,
+    return read_pairs<Pairs>(all, options.data, known,
                              bd::CorpusOptions{.max_pairs = options.corpus.max_pairs,
                                                .min_frequency = options.corpus.min_frequency,
                                                .bad_lines = options.corpus.bad_lines,
@@ -164,7 +164,7 @@ Data<Pairs> read_data(const TrainOptions& options, const Talk& say) {
       say("validation: " + counted(data.validation->size(), "pair") + " of them, chosen at random");
     }
   if (!options.validation.empty() && !share) {
-    data.validation = read_pairs<Pairs>(options.validation, data.training.vocabularies(),
+    data.validation = read_pairs<Pairs>(all, options.validation, data.training.vocabularies(),
                                         bd::CorpusOptions{.bad_lines = options.corpus.bad_lines});
     describe(say, options.validation, *data.validation);
   }
@@ -406,7 +406,7 @@ void train_on(const TrainOptions& asked, const bd::AnyCommunicator& all) {
   }
   if (options.best_by != "loss")
     require_no_pipe("--validation", options.validation, "which --best-by reads once more");
-  const Data<Pairs> data = read_data<Pairs>(options, say);
+  const Data<Pairs> data = read_data<Pairs>(options, all, say);
   const Pairs* validation = data.validation ? &*data.validation : nullptr;
   const auto model = new_model(options, data.training.vocabularies());
   describe(say, *model);

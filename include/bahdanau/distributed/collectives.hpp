@@ -3,6 +3,7 @@
 // rank.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -91,6 +92,40 @@ inline std::string broadcast(const AnyCommunicator& all, std::string text, std::
   return text;
 }
 
+namespace detail {
+
+/// Calls f in all processes, and combines what it returns as `ordered_sum` does. If it throws in any, all
+/// throw what it says in the first of these.
+template <class F, class Combine>
+auto ordered_sum_or_throw(const AnyCommunicator& all, F f, Combine combine) {
+  using T = decltype(f());
+  if (!all.several()) return f();
+  constexpr std::uint64_t nobody = std::numeric_limits<std::uint64_t>::max();
+  struct Told {
+    T value{};
+    std::uint64_t failed = nobody;
+  } told;
+  std::string problem;
+  try {
+    told.value = f();
+  } catch (const std::exception& e) {
+    problem = e.what();
+    told.failed = all.rank();
+  } catch (...) {
+    problem = "an exception that is no std::exception";
+    told.failed = all.rank();
+  }
+  told = ordered_sum(all, told, [&](const Told& a, const Told& b) {
+    return Told{combine(a.value, b.value), std::min(a.failed, b.failed)};
+  });
+  if (told.failed == nobody) return told.value;
+  const auto from = static_cast<std::size_t>(told.failed);
+  problem = broadcast(all, std::move(problem), from);
+  throw Error(from == 0 ? problem : "rank " + text(from) + ": " + problem);
+}
+
+}  // namespace detail
+
 /// Calls f, in all processes, and returns what it returns. An exception in all of them is each one's own,
 /// and one in some of them ends all: the first that fails prints its rank and why. Around what a program does
 /// between `Mpi` and its end, it makes one line of whatever goes wrong:
@@ -121,23 +156,13 @@ decltype(auto) fail_together(const AnyCommunicator& all, F&& f) {
 /// be told.
 template <class F>
 void throw_together(const AnyCommunicator& all, F f) {
-  if (!all.several()) return f();
-  std::string problem;
-  std::uint64_t failed = std::numeric_limits<std::uint64_t>::max();
-  try {
-    f();
-  } catch (const std::exception& e) {
-    problem = e.what();
-    failed = all.rank();
-  } catch (...) {
-    problem = "an exception that is no std::exception";
-    failed = all.rank();
-  }
-  failed = ordered_sum(all, failed, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
-  if (failed == std::numeric_limits<std::uint64_t>::max()) return;
-  const auto from = static_cast<std::size_t>(failed);
-  problem = broadcast(all, std::move(problem), from);
-  throw Error(from == 0 ? problem : "rank " + detail::text(from) + ": " + problem);
+  detail::ordered_sum_or_throw(
+      all,
+      [&] {
+        f();
+        return std::uint8_t{0};
+      },
+      [](std::uint8_t first, std::uint8_t) { return first; });
 }
 
 namespace detail {

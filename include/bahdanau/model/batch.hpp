@@ -30,9 +30,8 @@ struct Sequences {
     lengths.assign(tokens.shape(0), static_cast<Index>(tokens.shape(1)));
   }
 
-  /// Rows of any lengths, padded to the longest.
-  static Sequences from_rows(std::span<const std::vector<Token>> rows) {
-    std::size_t width = 0;
+  /// Rows of any lengths, padded to the longest, or to a width that is larger.
+  static Sequences from_rows(std::span<const std::vector<Token>> rows, std::size_t width = 0) {
     for (const auto& row : rows) width = std::max(width, row.size());
     auto ids = Array<Token, 2>::from_shape({rows.size(), width});
     std::fill(ids.begin(), ids.end(), reserved::pad);

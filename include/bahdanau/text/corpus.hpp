@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <bahdanau/core/random.hpp>
+#include <bahdanau/core/shuffle.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/token_statistics.hpp>
 #include <bahdanau/text/vocabularies.hpp>
@@ -117,10 +118,7 @@ class Corpus {
 
   /// A permutation of 0, ..., n - 1 that only the key decides.
   static std::vector<std::size_t> shuffled(std::size_t n, random::Key key) {
-    std::vector<std::size_t> order(n);
-    for (std::size_t i = 0; i < n; ++i) order[i] = i;
-    for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[key.bits(i) % i]);
-    return order;
+    return detail::shuffled(n, key);
   }
 
  private:

@@ -48,6 +48,24 @@ inline bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80U; });
 }
 
+/// Fills `pair` from a line without its end. Throws for a line that is none, with `where()` for its place.
+template <class Where>
+void split_pair(std::string_view line, Where where, SentencePair& pair) {
+  const std::size_t tab = line.find('\t');
+  if (tab == line.npos)
+    fail(where(), "a source, a tab and a target", line.empty() ? "an empty line" : "a line without a tab");
+  const std::size_t end = std::min(line.find('\t', tab + 1), line.size());
+  if (!is_ascii(line.substr(0, end))) require_utf8(where(), line.substr(0, end));
+  const auto side = [&](std::string_view which, std::string_view sentence) {
+    if (is_blank(sentence)) fail(where(), "a " + std::string(which) + " sentence", "an empty one");
+    return sentence;
+  };
+  const std::string_view source = side("source", line.substr(0, tab)),
+                         target = side("target", line.substr(tab + 1, end - tab - 1));
+  pair.source = source;
+  pair.target = target;
+}
+
 }  // namespace detail
 
 /// Whether a line that is no sentence pair is an exception, or is left out and counted.
@@ -74,7 +92,8 @@ class PairReader {
   bool next(SentencePair& pair) {
     while (lines_.next()) {
       try {
-        split(pair);
+        detail::split_pair(
+            lines_.line_text(), [&] { return where(); }, pair);
         return true;
       } catch (const Error&) {
         if (bad_lines_ == BadLines::fail) throw;
@@ -99,24 +118,6 @@ class PairReader {
     if (!*file)
       fail(path.string(), "a file that can be opened", detail::quote(std::generic_category().message(errno)));
     return file;
-  }
-
-  void split(SentencePair& pair) const {
-    const std::string_view line = lines_.line_text();
-    const std::size_t tab = line.find('\t');
-    if (tab == line.npos)
-      fail(where(), "a source, a tab and a target", line.empty() ? "an empty line" : "a line without a tab");
-    const std::size_t end = std::min(line.find('\t', tab + 1), line.size());
-    if (!detail::is_ascii(line.substr(0, end))) detail::require_utf8(where(), line.substr(0, end));
-    const std::string_view source = side("source", line.substr(0, tab));
-    const std::string_view target = side("target", line.substr(tab + 1, end - tab - 1));
-    pair.source = source;
-    pair.target = target;
-  }
-
-  std::string_view side(std::string_view which, std::string_view sentence) const {
-    if (detail::is_blank(sentence)) fail(where(), "a " + std::string(which) + " sentence", "an empty one");
-    return sentence;
   }
 
   BadLines bad_lines_;

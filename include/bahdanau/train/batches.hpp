@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
@@ -13,8 +14,11 @@
 #include <vector>
 
 #include <bahdanau/core/random.hpp>
+#include <bahdanau/core/shuffle.hpp>
 #include <bahdanau/model/batch.hpp>
+#include <bahdanau/nn/objective.hpp>
 #include <bahdanau/text/corpus.hpp>
+#include <bahdanau/train/replicas.hpp>
 
 namespace bahdanau {
 
@@ -32,46 +36,108 @@ inline std::pair<std::size_t, std::size_t> length_of(const Corpus& corpus, std::
 /// The order of all pairs in one epoch; batches are runs of it.
 class EpochPlan {
  public:
-  /// `data` models TrainingData (train/trainable.hpp).
+  /// `data` models TrainingData (train/trainable.hpp). With several processes it has those rows of each batch
+  /// that are this one's, in memory for these.
   template <class Data>
-  EpochPlan(const Data& data, std::size_t batch, Grouping grouping, random::Key key)
-      : batch_(std::min(batch, data.size())), order_(Corpus::shuffled(data.size(), key)) {
+  EpochPlan(const Data& data, std::size_t batch, Grouping grouping, random::Key key,
+            detail::Replicas whose = {})
+      : size_(data.size()), batch_(std::min(batch, size_)), whose_(whose) {
     if (batch == 0) fail("batch", "at least 1 pair", "0");
-    for (std::size_t begin = 0; begin < order_.size(); begin += batch_) starts_.push_back(begin);
-    if (grouping == Grouping::by_length) group(data, key);
+    if (size_ == 0) return;
+    const auto length = [&](std::size_t pair) { return length_of(data, pair); };
+    if (whose_.processes == 1) {
+      order_ = detail::shuffled(size_, key);
+      if (grouping == Grouping::by_length) sort_pools(order_, 0, length);
+    } else if (grouping == Grouping::by_length) {
+      draw_pools(key, length);
+    } else {
+      draw(key);
+    }
+    if (grouping == Grouping::by_length) batches_ = detail::shuffled(batches(), key.derive(1));
   }
 
-  std::size_t batches() const { return starts_.size(); }
-  /// The pairs of a batch; the one that holds the last pairs may be smaller.
+  std::size_t batches() const { return size_ == 0 ? 0 : (size_ - 1) / batch_ + 1; }
+  /// The rows of a batch, of all processes together; the one that holds the last pairs may be smaller.
+  std::size_t rows(std::size_t batch) const { return rows_of(run(batch)); }
+  /// The pairs of a batch that are in this process's rows: all, where there is one.
   std::span<const std::size_t> pairs(std::size_t batch) const {
-    if (batch >= starts_.size())
-      fail("EpochPlan", "a batch below " + detail::text(starts_.size()), detail::text(batch));
-    const std::size_t begin = starts_[batch];
-    return {order_.data() + begin, std::min(batch_, order_.size() - begin)};
+    const std::size_t r = run(batch);
+    return {order_.data() + r * whose_.own_rows(batch_).count, whose_.own_rows(rows_of(r)).count};
   }
+  /// Bytes that it takes.
+  std::size_t bytes() const { return (order_.capacity() + batches_.capacity()) * sizeof(std::size_t); }
 
  private:
-  template <class Data>
-  void group(const Data& data, random::Key key) {
-    // Sorted within pools, so that which pairs meet still changes from epoch to epoch.
-    const std::size_t pool = 100 * batch_;
-    using Length = decltype(length_of(data, std::size_t{}));
+  std::size_t run(std::size_t batch) const {
+    if (batch >= batches())
+      fail("EpochPlan", "a batch below " + detail::text(batches()), detail::text(batch));
+    return batches_.empty() ? batch : batches_[batch];
+  }
+  std::size_t rows_of(std::size_t run) const { return std::min(batch_, size_ - run * batch_); }
+
+  /// Pairs of some pools, from a place on, sorted within pools, so that which pairs meet still changes from
+  /// epoch to epoch.
+  template <class LengthOf>
+  void sort_pools(std::vector<std::size_t>& pairs, std::size_t place, LengthOf length) const {
+    using Length = decltype(length(std::size_t{}));
     std::vector<std::tuple<Length, std::size_t, std::size_t>> ranked;  // length, place, pair
-    for (std::size_t begin = 0; begin < order_.size(); begin += pool) {
+    for (std::size_t begin = 0; begin < pairs.size(); begin += pool()) {
       ranked.clear();
-      for (std::size_t i = begin; i < std::min(begin + pool, order_.size()); ++i)
-        ranked.emplace_back(length_of(data, order_[i]), i, order_[i]);
+      for (std::size_t i = begin; i < std::min(begin + pool(), pairs.size()); ++i)
+        ranked.emplace_back(length(pairs[i]), place + i, pairs[i]);
       std::sort(ranked.begin(), ranked.end());
-      for (std::size_t i = 0; i < ranked.size(); ++i) order_[begin + i] = std::get<2>(ranked[i]);
+      for (std::size_t i = 0; i < ranked.size(); ++i) pairs[begin + i] = std::get<2>(ranked[i]);
     }
-    const auto shuffle = Corpus::shuffled(starts_.size(), key.derive(1));
-    std::vector<std::size_t> starts;
-    for (const std::size_t b : shuffle) starts.push_back(starts_[b]);
-    starts_ = std::move(starts);
+  }
+  std::size_t pool() const { return 100 * batch_; }
+
+  /// How many places are followed at once: time is a pass over all for each of these windows.
+  std::size_t window() const { return std::max(std::size_t{1} << 16, size_ / (32 * whose_.processes)); }
+  void reserve() {
+    const std::size_t last = batches() - 1;
+    order_.reserve(last * whose_.own_rows(batch_).count + whose_.own_rows(rows_of(last)).count);
+  }
+  /// Calls f(place) for this process's rows of the runs from one place to another.
+  template <class F>
+  void for_own(std::size_t begin, std::size_t end, F f) const {
+    for (; begin < end; begin += batch_) {
+      const RowRange own = whose_.own_rows(std::min(batch_, end - begin));
+      for (std::size_t i = 0; i < own.count; ++i) f(begin + own.first + i);
+    }
+  }
+  void append(random::Key key, std::vector<std::size_t>& places) {
+    const std::vector<std::size_t> found = detail::shuffled_at(size_, key, places);
+    order_.insert(order_.end(), found.begin(), found.end());
+    places.clear();
+  }
+  void draw(random::Key key) {
+    reserve();
+    std::vector<std::size_t> places;
+    for_own(0, size_, [&](std::size_t place) {
+      places.push_back(place);
+      if (places.size() == window()) append(key, places);
+    });
+    append(key, places);
+  }
+  /// Whole pools at once, of which this process keeps its rows.
+  template <class LengthOf>
+  void draw_pools(random::Key key, LengthOf length) {
+    reserve();
+    const std::size_t step = (window() - 1) / pool() * pool() + pool();
+    for (std::size_t begin = 0; begin < size_; begin += step) {
+      std::vector<std::size_t> places(std::min(step, size_ - begin));
+      std::iota(places.begin(), places.end(), begin);
+      std::vector<std::size_t> found = detail::shuffled_at(size_, key, places);
+      sort_pools(found, begin, length);
+      for_own(begin, begin + found.size(),
+              [&](std::size_t place) { order_.push_back(found[place - begin]); });
+    }
   }
 
-  std::size_t batch_;
-  std::vector<std::size_t> order_, starts_;
+  std::size_t size_, batch_;
+  detail::Replicas whose_;
+  std::vector<std::size_t> order_;    // of this process's rows, run by run
+  std::vector<std::size_t> batches_;  // which run is which batch, where it is not the same one
 };
 
 /// Some pairs of a corpus as a batch, as wide as the longest of them.

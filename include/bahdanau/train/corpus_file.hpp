@@ -6,71 +6,61 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <bahdanau/io/file_handle.hpp>
+#include <bahdanau/distributed/collectives.hpp>
 #include <bahdanau/model/batch.hpp>
 #include <bahdanau/text/corpus.hpp>
 #include <bahdanau/text/pairs.hpp>
 #include <bahdanau/text/token_statistics.hpp>
 #include <bahdanau/text/vocabularies.hpp>
 #include <bahdanau/train/batches.hpp>
+#include <bahdanau/train/pair_file.hpp>
 #include <bahdanau/train/trainable.hpp>
 
 namespace bahdanau {
 
-/// Tab-separated pairs, read when they are needed. It remembers where every `block`-th of them begins and, in
-/// a byte each, about how long they are; text that changes under it is an error. Its rows are those of
+/// Tab-separated pairs, read when they are needed. It remembers where every `block`-th of them begins and a
+/// checksum of the text up to the next: text that changes under it is an error. Its rows are those of
 /// `Corpus::read(path, vocabularies)`.
 class CorpusFile {
  public:
   /// Pairs between two places that it remembers.
-  static constexpr std::size_t block = 16;
+  static constexpr std::size_t block = detail::PairFile::block;
 
   /// Reads the file to build the vocabularies that `Corpus::read(path, options)` builds, of which only
-  /// distinct tokens are kept meanwhile, and twice more, to find its pairs and for their checksums. Throws as
-  /// that does (where a row is too long, when it is met), where the file is a pipe, and where subwords would
-  /// be sampled.
-  static CorpusFile open(const std::filesystem::path& path, const CorpusOptions& options = {}) {
-    return open_with(path, options, nullptr);
+  /// distinct tokens are kept meanwhile, and once more to find its pairs. Throws as that does (where a row is
+  /// too long, when it is met), where the file is a pipe, and where subwords would be sampled. Given several
+  /// processes, which all call it, rank 0 alone reads the file, and tells the others what it has found.
+  static CorpusFile open(const std::filesystem::path& path, const CorpusOptions& options = {},
+                         const AnyCommunicator& all = {}) {
+    return open_with(path, options, nullptr, all);
   }
   /// The same with vocabularies that are known, as `Corpus::read(path, vocabularies, options)` takes them.
   static CorpusFile open(const std::filesystem::path& path, const Vocabularies& vocabularies,
-                         CorpusOptions options) {
+                         CorpusOptions options, const AnyCommunicator& all = {}) {
     Corpus::take_text(vocabularies.text, options);
-    return open_with(path, options, &vocabularies);
+    return open_with(path, options, &vocabularies, all);
   }
   static CorpusFile open(const std::filesystem::path& path, const Vocabularies& vocabularies,
-                         BadLines bad_lines = BadLines::fail) {
-    return open(path, vocabularies, CorpusOptions{.bad_lines = bad_lines});
+                         BadLines bad_lines = BadLines::fail, const AnyCommunicator& all = {}) {
+    return open(path, vocabularies, CorpusOptions{.bad_lines = bad_lines}, all);
   }
 
-  std::size_t size() const { return lengths_.size(); }
+  std::size_t size() const { return pairs_.size(); }
   const Vocabularies& vocabularies() const { return vocabularies_; }
-  std::size_t skipped_lines() const { return skipped_; }
+  std::size_t skipped_lines() const { return pairs_.skipped(); }
 
   /// One pair, from the file. Many threads may ask at once. Throws where the text around it is no longer what
   /// it was when the file was opened.
-  SentencePair pair(std::size_t i) const {
-    if (i >= size()) fail(path_.string(), "a pair below " + detail::text(size()), detail::text(i));
-    std::string text = block_text(i / block);
-    if (checksum(text) != checksums_[i / block])
-      fail(path_.string(), "the text that it had when it was opened",
-           "other text from byte " + detail::text(places_[i / block]) + " on", "it has changed since");
-    std::istringstream stream(std::move(text));
-    PairReader reader(stream, path_.string(), bad_lines_);
-    SentencePair found;
-    for (std::size_t k = 0; k <= i % block; ++k)
-      if (!reader.next(found))
-        fail(path_.string(), "pair " + detail::text(i), "fewer", "it has changed while it was opened");
-    return found;
-  }
+  SentencePair pair(std::size_t i) const { return pairs_.pair(i); }
   /// Its rows: tokens with `<eos>`, cut to `max_length` where there is one.
   std::vector<Token> source_row(const SentencePair& pair) const {
     return row(vocabularies_.source.encode(vocabularies_.source_tokens(pair.source)));
@@ -103,33 +93,85 @@ class CorpusFile {
 
   // What `TrainingData` asks for.
   friend Batch make_batch(const CorpusFile& corpus, std::span<const std::size_t> pairs) {
-    Corpus::Rows source, target;
-    for (const std::size_t i : pairs) {
-      const SentencePair pair = corpus.pair(i);
-      source.push_back(corpus.source_row(pair));
-      target.push_back(corpus.target_row(pair));
-    }
-    return {Sequences::from_rows(source), Sequences::from_rows(target)};
+    return make_batch(corpus, pairs, BatchPart{pairs.size(), {0, pairs.size()}});
+  }
+  /// Rows of other processes are `<eos>` alone, in the widths of the whole batch. What is wrong with the text
+  /// that one of them has read is thrown in all.
+  friend Batch make_batch(const CorpusFile& corpus, std::span<const std::size_t> pairs,
+                          const BatchPart& part) {
+    struct Widths {
+      std::uint64_t source = 0, target = 0;
+    };
+    Corpus::Rows source(part.batch, {reserved::eos}), target(part.batch, {reserved::eos});
+    const auto read = [&] {
+      Widths widths;
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const SentencePair pair = corpus.pair(pairs[i]);
+        std::vector<Token>&s = source[part.rows.first + i], &t = target[part.rows.first + i];
+        s = corpus.source_row(pair);
+        t = corpus.target_row(pair);
+        widths = {std::max<std::uint64_t>(widths.source, s.size()),
+                  std::max<std::uint64_t>(widths.target, t.size())};
+      }
+      return widths;
+    };
+    const Widths widths = detail::ordered_sum_or_throw(part.all, read, [](const Widths& a, const Widths& b) {
+      return Widths{std::max(a.source, b.source), std::max(a.target, b.target)};
+    });
+    return {Sequences::from_rows(source, widths.source), Sequences::from_rows(target, widths.target)};
   }
   /// In characters, not in tokens: about four of them count as one, and more than a thousand as a thousand.
-  friend std::uint8_t length_of(const CorpusFile& corpus, std::size_t pair) { return corpus.lengths_[pair]; }
-  friend std::uint64_t fingerprint(const CorpusFile& corpus) { return corpus.fingerprint_.state; }
+  /// The first call reads all of the text, and keeps a byte for each pair.
+  friend std::uint8_t length_of(const CorpusFile& corpus, std::size_t pair) { return corpus.length(pair); }
+  friend std::uint64_t fingerprint(const CorpusFile& corpus) { return corpus.pairs_.fingerprint(); }
 
  private:
   static CorpusFile open_with(const std::filesystem::path& path, const CorpusOptions& options,
-                              const Vocabularies* known) {
+                              const Vocabularies* known, const AnyCommunicator& all) {
     if (options.sampling.active())
       fail("CorpusFile", "subwords that are not sampled", "CorpusOptions.sampling",
            "a Corpus keeps the text for that");
     if (options.extend && known == nullptr)
       fail("CorpusOptions.extend", "vocabularies to extend", "none", "CorpusFile::open takes them");
-    detail::open_regular_file(path);  // a pipe is refused before it is read
-    CorpusFile corpus(path,
-                      known != nullptr && !options.extend ? *known : vocabularies_of(path, options, known),
-                      options.bad_lines);
-    corpus.find_pairs(options.max_pairs);
-    if (corpus.size() == 0) fail(path.string(), "at least one sentence pair", "none");
-    return corpus;
+    const bool knows = known != nullptr && !options.extend;
+    std::optional<detail::PairFile> pairs;
+    std::optional<Vocabularies> words;
+    throw_together(all, [&] {
+      pairs.emplace(path, options.bad_lines);  // a pipe is refused before it is read
+      if (knows) words = *known;
+      if (!all.first()) return;
+      if (!knows) words = vocabularies_of(path, options, known);
+      words->text.check(path.string());
+      pairs->find(options.max_pairs, key_of(*words));
+      if (pairs->size() == 0) fail(path.string(), "at least one sentence pair", "none");
+    });
+    if (all.several()) {
+      if (!knows) words = share(words, options.text(), all);
+      detail::require_same_everywhere(all, path.string(),
+                                      {{"bytes", detail::text(pairs->bytes())},
+                                       {"max_pairs", detail::text(options.max_pairs)},
+                                       {"bad_lines", options.bad_lines == BadLines::fail ? "fail" : "skip"},
+                                       {"vocabularies", detail::text(key_of(*words).state)}});
+      pairs->share(all);
+    }
+    return CorpusFile(std::move(*pairs), std::move(*words));
+  }
+
+  /// Gives rank 0's vocabularies to all.
+  static Vocabularies share(const std::optional<Vocabularies>& of_first, const TextOptions& text,
+                            const AnyCommunicator& all) {
+    const auto tokens_of = [&](const Vocabulary* vocabulary) {
+      std::string joined;  // no token has a line's end in it
+      if (vocabulary != nullptr)
+        for (const std::string& token : vocabulary->tokens()) joined.append(token).append(1, '\n');
+      std::istringstream lines(broadcast(all, std::move(joined)));
+      std::vector<std::string> tokens;
+      for (std::string token; std::getline(lines, token);) tokens.push_back(token);
+      return Vocabulary(std::move(tokens));
+    };
+    Vocabulary source = tokens_of(of_first ? &of_first->source : nullptr),
+               target = tokens_of(of_first ? &of_first->target : nullptr);
+    return {std::move(source), std::move(target), text};
   }
 
   static Vocabularies vocabularies_of(const std::filesystem::path& path, const CorpusOptions& options,
@@ -149,75 +191,50 @@ class CorpusFile {
     return {std::move(sources), std::move(targets), options.text()};
   }
 
-  CorpusFile(const std::filesystem::path& path, Vocabularies vocabularies, BadLines bad_lines)
-      : path_(path), vocabularies_(std::move(vocabularies)), bad_lines_(bad_lines) {
-    auto [file, bytes] = detail::open_regular_file(path);
-    file_ = std::make_shared<const detail::FileHandle>(std::move(file));
-    bytes_ = bytes;
-    vocabularies_.text.check(path.string());
-  }
+  CorpusFile(detail::PairFile pairs, Vocabularies vocabularies)
+      : pairs_(std::move(pairs)), vocabularies_(std::move(vocabularies)) {}
 
-  void find_pairs(std::size_t most) {
-    std::ifstream stream(path_, std::ios::binary);
-    if (!stream) fail(path_.string(), "a file that can be opened", "none");
-    PairReader reader(stream, path_.string(), bad_lines_);
+  static random::Key key_of(const Vocabularies& words) {
     random::Key key{0};
-    for (const auto* vocabulary : {&vocabularies_.source, &vocabularies_.target})
+    for (const auto* vocabulary : {&words.source, &words.target})
       for (const std::string& token : vocabulary->tokens())
         key = {fingerprint(std::as_bytes(std::span(token.data(), token.size())), key)};
-    SentencePair pair;
-    std::uint64_t next = 0;  // where the line after the last pair begins, if a block does so with it
-    while ((most == 0 || lengths_.size() < most) && reader.next(pair)) {
-      if (lengths_.size() % block == 0) places_.push_back(next);
-      lengths_.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(255, pair.target.size() / 4)));
-      for (const std::string* text : {&pair.source, &pair.target})
-        key = {fingerprint(std::as_bytes(std::span(text->data(), text->size())), key)};
-      if (lengths_.size() % block == 0) next = position(stream);
-    }
-    end_ = position(stream);
-    if (stream.eof() && std::filesystem::file_size(path_) != bytes_)
-      fail(path_.string(), detail::text(bytes_) + " bytes", "others", "it has changed while it was opened");
-    for (std::size_t b = 0; b < places_.size(); ++b) checksums_.push_back(checksum(block_text(b)));
-    skipped_ = reader.skipped();
-    fingerprint_ = key;
-    lengths_.shrink_to_fit();
-    places_.shrink_to_fit();
+    return key;
   }
-  std::string block_text(std::size_t b) const {
-    const std::uint64_t begin = places_[b], end = b + 1 < places_.size() ? places_[b + 1] : end_;
-    std::string text(end - begin, '\0');
-    detail::read_at(path_, *file_, begin, std::as_writable_bytes(std::span(text.data(), text.size())));
-    return text;
-  }
-  static std::uint32_t checksum(const std::string& text) {
-    return static_cast<std::uint32_t>(fingerprint(std::as_bytes(std::span(text.data(), text.size()))));
-  }
-  std::uint64_t position(std::istream& stream) const {
-    return stream.eof() ? bytes_ : static_cast<std::uint64_t>(std::streamoff(stream.tellg()));
+
+  /// About four bytes count as one. Found when somebody asks: most trainings do not.
+  std::uint8_t length(std::size_t pair) const {
+    std::call_once(lengths_->once, [&] {
+      std::vector<std::uint8_t> found;
+      found.reserve(size());
+      pairs_.for_all([&](const SentencePair& p) {
+        found.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(255, p.target.size() / 4)));
+      });
+      lengths_->of_pairs = std::move(found);
+    });
+    return lengths_->of_pairs[pair];
   }
 
   std::vector<Token> row(std::vector<Token> tokens) const {
     tokens.push_back(reserved::eos);
     const std::size_t most = vocabularies_.text.max_length;
     if (most == 0 && tokens.size() > TextOptions::longest)
-      fail(path_.string(), "rows of at most " + detail::text(TextOptions::longest) + " tokens",
+      fail(pairs_.path().string(), "rows of at most " + detail::text(TextOptions::longest) + " tokens",
            "one of " + detail::text(tokens.size()), "max_length cuts longer ones");
     if (most != 0 && tokens.size() > most) tokens.resize(most);
     return tokens;
   }
 
-  std::filesystem::path path_;
+  struct Lengths {
+    std::once_flag once;
+    std::vector<std::uint8_t> of_pairs;
+  };
+
+  detail::PairFile pairs_;
   Vocabularies vocabularies_;
-  BadLines bad_lines_;
-  std::shared_ptr<const detail::FileHandle> file_;
-  std::size_t bytes_ = 0, skipped_ = 0;
-  std::uint64_t end_ = 0;                 // of the last pair
-  std::vector<std::uint64_t> places_;     // of every block-th pair
-  std::vector<std::uint32_t> checksums_;  // of each block's text
-  std::vector<std::uint8_t> lengths_;
-  random::Key fingerprint_;
+  std::shared_ptr<Lengths> lengths_ = std::make_shared<Lengths>();
 };
 
-static_assert(TrainingData<CorpusFile, Batch>);
+static_assert(DivisibleData<CorpusFile, Batch>);
 
 }  // namespace bahdanau

@@ -30,6 +30,11 @@ struct Replicas {
     const auto begin = [&](std::size_t k) { return n / count * k + n % count * k / count; };
     return {begin(r), begin(r + 1) - begin(r)};
   }
+  /// The rows of all of them: one run.
+  RowRange own_rows(std::size_t n) const {
+    const RowRange first = rows(0, n), last = rows(own() - 1, n);
+    return {first.first, last.first + last.count - first.first};
+  }
 };
 
 /// Losses that are added as the gradients are.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include <bahdanau/distributed/communicator.hpp>
 #include <bahdanau/model/dropout_plan.hpp>
 #include <bahdanau/model/input_sampling.hpp>
 #include <bahdanau/nn/objective.hpp>
@@ -91,18 +92,39 @@ struct CheckedTraining {
 
 }  // namespace detail
 
-/// What `Trainer::fit` learns from. Models: `Corpus`.
+/// The rows of a batch that one of several processes computes, and reads.
+struct BatchPart {
+  std::size_t batch;      // rows of the whole batch
+  RowRange rows;          // this process's; perhaps none
+  AnyCommunicator all{};  // who has the others
+};
+
+/// What `Trainer::fit` learns from. Models: `Corpus`, `CorpusFile`; examples/08_tagger has another.
 ///
 /// 1. `size()` is the number of its examples.
 /// 2. `make_batch(data, examples)` makes a batch of some of them.
 /// 3. `length_of(data, i)` says by what to sort for `Grouping::by_length`.
 /// 4. `fingerprint(data)` is another number for other data: a training is resumed with the same.
+/// 5. It may have `make_batch(data, examples, key)`, with examples that the key changes: for training, with
+///    another key in each epoch.
+/// 6. Or `make_batch(data, examples, part)`: then each of several processes is given the examples of
+///    its own rows alone. It makes a batch of `part.batch` rows, of which `part.rows` are these; of the
+///    others only `check(batch)` of the model sees anything. What a row's result depends on beside its
+///    tokens, widths by which dropout is named say, must be that of the whole batch: all processes call it
+///    together, and may exchange messages by `part.all`.
 template <class Data, class Batch>
 concept TrainingData = requires(const Data& data, std::span<const std::size_t> examples, std::size_t i) {
   { data.size() } -> std::convertible_to<std::size_t>;
   { make_batch(data, examples) } -> std::convertible_to<Batch>;
   { length_of(data, i) < length_of(data, i) } -> std::convertible_to<bool>;
   { fingerprint(data) } -> std::convertible_to<std::uint64_t>;
+};
+
+/// Point 6.
+template <class Data, class Batch>
+concept DivisibleData = TrainingData<Data, Batch> &&
+    requires(const Data& data, std::span<const std::size_t> examples, const BatchPart& part) {
+  { make_batch(data, examples, part) } -> std::convertible_to<Batch>;
 };
 
 }  // namespace bahdanau

@@ -25,6 +25,7 @@
 #include <bahdanau/train/divergence.hpp>
 #include <bahdanau/train/options.hpp>
 #include <bahdanau/train/progress.hpp>
+#include <bahdanau/train/replicas.hpp>
 #include <bahdanau/train/report.hpp>
 #include <bahdanau/train/settings.hpp>
 #include <bahdanau/train/slices.hpp>
@@ -247,14 +248,16 @@ class Trainer<Model, Optimizer> {
   EpochReport train_epoch(const Data& data, const Data* validation, detail::ProgressDisplay& display) {
     using Clock = std::chrono::steady_clock;
     const EpochPlan plan(data, options_.batch, options_.grouping,
-                         random::key_of(options_.seed, random::Stream::shuffling).derive(state_.epoch));
+                         random::key_of(options_.seed, random::Stream::shuffling).derive(state_.epoch),
+                         whose<Data>());
     EpochReport report{.epoch = state_.epoch + 1};
     const auto start = Clock::now();
     const double before = state_.seconds;
     for (; state_.batch < plan.batches();) {
       training_.scale_rate(state_.schedule.at(options_.schedule, training_.optimizer_state().steps));
       set_flags();
-      const Loss loss = training_.loss(batch_of(data, plan.pairs(state_.batch)));
+      const Loss loss =
+          training_.loss(batch_of_epoch(data, plan.pairs(state_.batch), plan.rows(state_.batch)));
       if (!std::isfinite(loss.sum)) give_up(this_batch(), "a finite loss", loss.sum);
       training_.backward();
       double norm = 0;
@@ -299,14 +302,43 @@ class Trainer<Model, Optimizer> {
       return factor;
   }
 
-  /// A batch of the epoch at hand.
+  /// Whose rows a process reads: its own, or all where data are not divided.
   template <class Data>
-  typename Model::Batch batch_of(const Data& data, std::span<const std::size_t> pairs) const {
-    const random::Key key = random::key_of(options_.seed, random::Stream::segmentation).derive(state_.epoch);
-    if constexpr (requires { make_batch(data, pairs, key); })
-      return make_batch(data, pairs, key);
+  detail::Replicas whose() const {
+    if constexpr (DivisibleData<Data, typename Model::Batch>)
+      return {options_.replicas, all().rank(), all().size()};
     else
-      return make_batch(data, pairs);
+      return {};
+  }
+  /// A batch of so many rows, of which this process reads its examples.
+  template <class Data>
+  typename Model::Batch batch_of(const Data& data, std::span<const std::size_t> examples,
+                                 std::size_t rows) const {
+    if constexpr (DivisibleData<Data, typename Model::Batch>)
+      return make_batch(data, examples, BatchPart{rows, whose<Data>().own_rows(rows), all()});
+    else
+      return make_batch(data, examples);
+  }
+  /// The same, of the epoch at hand.
+  template <class Data>
+  typename Model::Batch batch_of_epoch(const Data& data, std::span<const std::size_t> examples,
+                                       std::size_t rows) const {
+    const random::Key key = random::key_of(options_.seed, random::Stream::segmentation).derive(state_.epoch);
+    if constexpr (DivisibleData<Data, typename Model::Batch>)
+      return batch_of(data, examples, rows);
+    else if constexpr (requires { make_batch(data, examples, key); })
+      return make_batch(data, examples, key);
+    else
+      return make_batch(data, examples);
+  }
+  /// A batch of the examples first, first + apart, ..., so many.
+  template <class Data>
+  typename Model::Batch batch_of_every(const Data& data, std::size_t first, std::size_t apart,
+                                       std::size_t rows) const {
+    const RowRange own = whose<Data>().own_rows(rows);
+    std::vector<std::size_t> examples;
+    for (std::size_t i = 0; i < own.count; ++i) examples.push_back(first + (own.first + i) * apart);
+    return batch_of(data, examples, rows);
   }
 
   void finish_epoch(EpochReport& report, bool validated) {
@@ -338,13 +370,10 @@ class Trainer<Model, Optimizer> {
   template <class Data>
   Loss evaluate(const Data& validation) {
     Loss total;
-    std::vector<std::size_t> pairs;
     for (std::size_t begin = 0; begin < validation.size(); begin += options_.batch) {
-      pairs.clear();
-      for (std::size_t i = begin; i < std::min(validation.size(), begin + options_.batch); ++i)
-        pairs.push_back(i);
       set_flags();
-      total += training_.evaluate(make_batch(validation, pairs));
+      total += training_.evaluate(
+          batch_of_every(validation, begin, 1, std::min(options_.batch, validation.size() - begin)));
       if (interrupted()) break;  // it starts anew when training is resumed
     }
     return total;
@@ -362,10 +391,8 @@ class Trainer<Model, Optimizer> {
       return;
     }
     constexpr std::size_t sample_size = 16;
-    std::vector<std::size_t> pairs;
     const std::size_t apart = (data.size() + sample_size - 1) / sample_size;
-    for (std::size_t i = 0; i < data.size(); i += apart) pairs.push_back(i);
-    const Loss loss = training_.evaluate(make_batch(data, pairs));
+    const Loss loss = training_.evaluate(batch_of_every(data, 0, apart, (data.size() - 1) / apart + 1));
     if (!std::isfinite(loss.sum)) give_up(where, "a finite loss", loss.sum);
   }
 

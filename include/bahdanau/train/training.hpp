@@ -83,7 +83,8 @@ class Training<Model, Optimizer> {
   /// The batch's loss. With the model's dropout, and recorded so that `backward` may follow. The last
   /// gradients are gone: their place is used until `backward` computes others. Those of the layer that tells
   /// classes are computed at once, as its logits are not kept, and those of all replicas but the last, too.
-  /// Every process is given the whole batch, and gets the loss of it. Throws for a batch that does not fit.
+  /// Every process is given the whole batch, of which it reads its own rows, and gets the loss of it. Throws
+  /// for a batch that does not fit.
   Loss loss(const Batch& batch) {
     return fail_together(all(), [&] {
       ready_ = has_gradients_ = false;

@@ -714,9 +714,10 @@ void add_score(CLI::App& app) {
       add(app, "score", "How probable given translations are, token by token", &score, "");
   add_models(command, options.model);
   add_data(command, options.data);
-  command->add_flag("--json", options.json,
-                    "One JSON object per line, with log-probabilities and attention; otherwise the score, the "
-                    "source and the target");
+  command->add_flag(
+      "--json", options.json,
+      "One JSON object per line, with log-probabilities and attention; otherwise the score, the "
+      "source and the target");
   add_batch(command, options.batch, "Sentence pairs scored at a time");
   add_longest(command, options.max_source);
   command->add_flag("--keep-going", options.keep_going,

@@ -25,7 +25,7 @@ export PKG_CONFIG_LIBDIR=/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig
 cmake -S "$root" -B "$build" --log-level=WARNING -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
   -DCMAKE_CXX_COMPILER=$triplet-g++ -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE='-O2 -g0 -DNDEBUG' -DBAHDANAU_TEST_SCOPE=quick \
-  -DBAHDANAU_FEW_FILES=ON -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
+  -DBAHDANAU_FEW_FILES=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
 cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]/#/bahdanau_test_}"
 for program in "${programs[@]}"; do
   # A program that starts itself again needs an emulator that the system knows of.

@@ -90,7 +90,7 @@ made() {
 trained() {
   local name=$1 found
   shift
-  found=$(compgen -G "$name.s*" || true)
+  found=$(compgen -G "$name.safetensors*" || compgen -G "$name.settings" || true)
   if [[ -n $found ]] && ! printf '%s\n' "$@" | cmp -s - "$name.settings"; then
     echo "recipes/$task/run.sh: $name in $PWD is not of this recipe's settings, which $name.settings would have; remove that" \
       "folder, or give another by --out" >&2

@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--latency", type=float, default=2e-6)
     parser.add_argument("--bandwidth", type=float, default=12.5e9)
     options = parser.parse_args()
-    print(f"{'size':8} {'processes':>9} {'threads':>7} {'ms a step':>10} {'speed':>6} {'quartiles':>12} "
+    print(f"{'size':8} {'processes':>9} {'threads':>7} {'ms/step':>10} {'speed':>6} {'quartiles':>12} "
           f"{'MB sent':>8} {'messages':>8} {'MB peak':>8}")
     for size in options.sizes.split(","):
         # name, processes, replicas, threads of each
@@ -69,7 +69,7 @@ def main():
         for hosts in (8, 64, 512):
             seconds = communication(weights, hosts, options.latency, options.bandwidth)
             print(f"{size}: {hosts} hosts with {BATCH} rows each, {options.latency * 1e6:g} us and "
-                  f"{options.bandwidth / 1e9:g} GB/s: predicted {1000 * (compute + seconds):.1f} ms a step, "
+                  f"{options.bandwidth / 1e9:g} GB/s: predicted {1000 * (compute + seconds):.1f} ms per step, "
                   f"{1000 * seconds:.1f} of them to communicate; efficiency {compute / (compute + seconds):.3f}")
 
 

@@ -558,8 +558,8 @@ void add_train(CLI::App& app) {
          whole(0, 4096))
       ->group("Training");
   number(c, "--timeout", o.timeout,
-         "Under mpirun: seconds after which a process that has not answered ends all, 0 never; longer than a "
-         "checkpoint and a validation take",
+         "Under mpirun: seconds after which a process that has not answered ends all, 0 never; longer than "
+         "opening the data, a checkpoint and a validation take",
          real("a number of at least 0", [](double x) { return x >= 0; }))
       ->group("Training");
 
@@ -591,8 +591,9 @@ void add_train(CLI::App& app) {
   c->add_option("--plot", o.plot,
                 "Folder for pictures: the loss curve, the attention of some translations, and report.html, a "
                 "page that loads itself anew while training runs");
-  c->add_option("--log", o.log,
-                "File for a line of JSON a batch and an epoch: loss, gradient norm, rate, tokens a second");
+  c->add_option(
+      "--log", o.log,
+      "File for a line of JSON per batch and per epoch: loss, gradient norm, rate, tokens per second");
   c->add_flag("--quiet", o.quiet, "Say nothing but errors");
 
   c->parse_complete_callback([c, &o, architecture, as_in_paper, bridge, final_state, text, skip, rate,
@@ -753,7 +754,7 @@ void add_evaluate(CLI::App& app) {
                  "pronunciations of a word are")
       ->needs(metric);
   CLI::Option* gold = command->add_option(
-      "--gold", o.gold, "File of alignments made by hand, a line each: the model's are compared with them");
+      "--gold", o.gold, "File of alignments made by hand, one per line: the model's are compared with them");
   add_alignment(command, o.alignment);
   for (const char* name : {"--reverse-model", "--threshold"}) command->get_option(name)->needs(gold);
   command->add_flag("--json", o.json,

@@ -41,7 +41,7 @@ struct TrainOptions {
   std::string validation;        // a file of pairs, a share of the data between 0 and 1, or none
   std::string best_by = "loss";  // of the validation set, or the name of a metric
   std::filesystem::path plot;    // a folder for pictures, or none
-  std::filesystem::path log;     // a file for a line a batch and an epoch, or none
+  std::filesystem::path log;     // a file with a line for each batch and each epoch, or none
   std::size_t keep = 0;          // models of the last epochs that stay beside it
   std::filesystem::path from;    // a model to go on from, or none
   bool extend = false;           // its vocabularies, by the tokens that they lack

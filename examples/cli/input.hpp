@@ -24,7 +24,7 @@
 
 namespace cli {
 
-/// Reads sentences, a line each.
+/// Reads sentences, one per line.
 class SentenceReader {
  public:
   /// Reads a stream that outlives this object; `name` stands in messages for the path.

@@ -2,7 +2,7 @@
 
     links.py pairs.tsv links.txt
 
-Of lines of English TAB Chinese, and those that `bahdanau align` has for them, 0-0 1-2, a line each: Tom-汤 loves-爱
+Of lines of English TAB Chinese, and those that `bahdanau align` has for them, 0-0 1-2, one per line: Tom-汤 loves-爱
 """
 
 import re

@@ -186,7 +186,7 @@ TEST_CASE("many clients at once get their own answers", "[cli][serve][threads]")
     CHECK(ask_in_parallel(server) == 0);
     const json health = json::parse(server.ask("GET", "/health").body);
     CHECK(health["served"] == 400);
-    // Several sentences a batch on average, where that is allowed.
+    // Several sentences per batch on average, where that is allowed.
     if (together)
       CHECK(health["batches"].get<int>() < 300);
     else
@@ -225,7 +225,7 @@ TEST_CASE("a server has a page, and what the page asks for", "[cli][serve][expla
   const json& best = sentences[0]["nbest"][0];
   CHECK(best["text"] == "je le vois .");
   CHECK(best["keys"] == 5);
-  CHECK(best["attention"].get<std::string>().size() == 2 * 5 * 5);  // two digits a weight
+  CHECK(best["attention"].get<std::string>().size() == 2 * 5 * 5);  // two digits per weight
   CHECK(best["runners_up"].size() == 5);
   CHECK_FALSE(best["runners_up"][0].empty());
   CHECK(sentences[0]["history"].size() >= 5);

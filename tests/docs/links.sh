@@ -19,7 +19,7 @@ expect() {
 # expect_anchor page file anchor : the file, Markdown, has a heading with GitHub's anchor.
 expect_anchor() {
   checked=$((checked + 1))
-  awk -v anchors=1 -f docs/pages.awk "$2" | grep -qxF -- "$3" && return
+  awk -v anchors=1 -f docs/pages.awk "$2" | grep -xF -- "$3" >/dev/null && return
   echo "$1: expected a heading of $2 with the anchor #$3"
   failed=1
 }

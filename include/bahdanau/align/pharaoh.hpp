@@ -56,7 +56,7 @@ inline std::string pharaoh_text(const Alignment& alignment) {
   return out;
 }
 
-/// Reads a file of alignments, a line each. Throws `path:line: expected X, got Y` for a line that is none.
+/// Reads a file of alignments, one per line. Throws `path:line: expected X, got Y` for a line that is none.
 inline std::vector<Alignment> read_pharaoh(const std::filesystem::path& path) {
   std::ifstream stream(path);
   if (!stream || std::filesystem::is_directory(path))

@@ -24,13 +24,14 @@ namespace bahdanau {
 /// Settings of `Mpi`.
 struct MpiOptions {
   // How long to wait for a message before the partner counts as lost; 0: for ever. Rank 0 may keep the others
-  // waiting, with a checkpoint or a callback, and MPI itself ends all when it notices that one has died.
+  // waiting, with a file that it opens for all, a checkpoint or a callback, and MPI itself ends all when it
+  // notices that one has died.
   double timeout_seconds = 0;
+  // How long a process that fails waits for the others to do so, too, before it ends them.
+  double grace_seconds = 2;
   // After so long a wait a line on standard error says for whom; the next one of this process after a wait
   // that is twice as long. 0: none.
   double notice_seconds = 60;
-  // How long a process that fails waits for the others to do so, too, before it ends them.
-  double grace_seconds = 2;
 };
 
 /// The processes of an MPI program. Make one in `main`, before anything else, and keep it:

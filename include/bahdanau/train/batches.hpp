@@ -92,7 +92,8 @@ class EpochPlan {
   std::size_t pool() const { return 100 * batch_; }
 
   /// How many places are followed at once: time is a pass over all for each of these windows.
-  std::size_t window() const { return std::max(std::size_t{1} << 16, size_ / (32 * whose_.processes)); }
+  /// How many places are followed at once: each window goes through the whole shuffle.
+  static std::size_t window(std::size_t places) { return std::max(std::size_t{1} << 16, places / 32); }
   void reserve() {
     const std::size_t last = batches() - 1;
     order_.reserve(last * whose_.own_rows(batch_).count + whose_.own_rows(rows_of(last)).count);
@@ -112,10 +113,11 @@ class EpochPlan {
   }
   void draw(random::Key key) {
     reserve();
+    const std::size_t most = window(size_ / whose_.processes);
     std::vector<std::size_t> places;
     for_own(0, size_, [&](std::size_t place) {
       places.push_back(place);
-      if (places.size() == window()) append(key, places);
+      if (places.size() == most) append(key, places);
     });
     append(key, places);
   }
@@ -123,7 +125,7 @@ class EpochPlan {
   template <class LengthOf>
   void draw_pools(random::Key key, LengthOf length) {
     reserve();
-    const std::size_t step = (window() - 1) / pool() * pool() + pool();
+    const std::size_t step = (window(size_) - 1) / pool() * pool() + pool();
     for (std::size_t begin = 0; begin < size_; begin += step) {
       std::vector<std::size_t> places(std::min(step, size_ - begin));
       std::iota(places.begin(), places.end(), begin);

@@ -103,7 +103,7 @@ class PairFile {
            "other text from byte " + text(places_[b]) + " on", "it has changed since");
     std::string_view left = block_text;
     SentencePair pair;
-    for (std::size_t i = b * block; i < std::min(size_, (b + 1) * block);) {
+    for (std::size_t i = b * block; i < std::min<std::size_t>(size_, (b + 1) * block);) {
       if (left.empty())
         fail(path_.string(), "pair " + text(i), "fewer", "it has changed while it was opened");
       const std::string_view line = left.substr(0, left.find('\n'));

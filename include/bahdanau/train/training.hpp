@@ -201,6 +201,8 @@ class Training<Model, Optimizer> {
   /// Bits that processes agree on: what any has set is in `agreed_flags` of all after the next loss.
   void set_flags(std::uint64_t flags) { gradient_.set_flags(flags); }
   std::uint64_t agreed_flags() const { return gradient_.agreed_flags(); }
+  [[deprecated("its name is set_flags")]] void set_votes(std::uint64_t flags) { set_flags(flags); }
+  [[deprecated("its name is agreed_flags")]] std::uint64_t agreed_votes() const { return agreed_flags(); }
   std::uint64_t batches() const { return gradient_.batches(); }
   void set_batches(std::uint64_t count) { gradient_.set_batches(count); }
 

@@ -40,7 +40,7 @@ function storyOf(node, width) {
   return [el('bdi', {dir: 'auto'}, el('b', {}, words)), el('br'), el('span', {class: 'soft'}, facts.join(' · '))];
 }
 
-// The tree as a picture: a column a step, the best on top. `width` is the beam's, or nothing where it is not known.
+// The tree as a picture: a column for each step, the best on top. `width` is the beam's, or nothing where it is not known.
 function treeCard(history, chosenPlace, width) {
   const wide = 124, high = 27, gap = 30, top = 24;
   const note = el('p', {class: 'tree-note', 'aria-live': 'polite'});

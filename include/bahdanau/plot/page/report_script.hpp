@@ -105,7 +105,7 @@ const charts = el('div', {class: 'charts'},
   chartOf('Gradient', 'norm before clipping', [{name: 'batch', kind: 'faint', points: column(batches, 'norm')},
     {name: 'mean of neighbours', kind: 'first', points: smoothed(column(batches, 'norm'))}], true),
   chartOf('Learning rate', '', [{name: 'rate', kind: 'first', points: column(batches, 'rate')}], false),
-  chartOf('Speed', 'target tokens a second', [{name: 'tokens/s', kind: 'first', points: column(epochs, 'speed')}], false));
+  chartOf('Speed', 'target tokens per second', [{name: 'tokens/s', kind: 'first', points: column(epochs, 'speed')}], false));
 
 // Sample translations, of the epoch that the slider says.
 let repaints = [];

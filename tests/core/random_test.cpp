@@ -82,11 +82,13 @@ TEST_CASE("different keys draw different numbers", "[random]") {
   CHECK(Key{1}.derive(2).derive(3).state != Key{1}.derive(3).derive(2).state);
 }
 
-TEST_CASE("weights, orders, splits and masks of one seed never share a key", "[random][streams]") {
+TEST_CASE("the streams of one seed never share a key", "[random][streams]") {
   using bahdanau::random::key_of;
   using bahdanau::random::Stream;
   // As the library derives them: a parameter's key letter by letter, an epoch's order and the one below it of
-  // its batches, a split, and the masks of each step by place, layer and row.
+  // its batches, a split, the masks of each step by place, layer and row, the tokens that it reads by their
+  // number, a sentence's draws, a resample's, and an epoch's subwords by side. Who draws from which stream,
+  // tests/train/streams_test.cpp finds out.
   std::set<std::uint64_t> seen;
   std::size_t drawn = 0;
   const auto see = [&](Key key) {
@@ -101,10 +103,20 @@ TEST_CASE("weights, orders, splits and masks of one seed never share a key", "[r
       const Key order = key_of(seed, Stream::shuffling).derive(epoch);
       see(order);
       see(order.derive(1));
+      const Key segmentation = key_of(seed, Stream::segmentation).derive(epoch);
+      see(segmentation);
+      for (std::uint64_t side = 0; side < 4; ++side) see(segmentation.derive(side));
+    }
+    for (std::uint64_t number = 0; number < 5000; ++number) {
+      see(key_of(seed, Stream::sampling).derive(number));
+      see(key_of(seed, Stream::resampling).derive(number));
     }
     for (std::uint64_t step = 0; step < 5000; ++step) {
       const Key mask = key_of(seed, Stream::dropout).derive(step);
       see(mask);
+      const Key inputs = key_of(seed, Stream::inputs).derive(step);
+      see(inputs);
+      for (std::uint64_t token = 0; token < 4; ++token) see(inputs.derive(token));
       for (std::uint64_t place = 1; place <= 3; ++place)
         for (std::uint64_t layer = 0; layer < 2; ++layer) see(mask.derive(place).derive(layer));
     }

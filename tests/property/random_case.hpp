@@ -37,6 +37,9 @@ struct RandomCase {
   bool by_length = false;  // rows sorted as `Grouping::by_length` does
   bool padded = false;     // FinalState::padded
   bool residual = false;
+  Bridge bridge = Bridge::both;  // where a model has a choice
+  bool tied = false;             // likewise
+  std::size_t replicas = 1;
   float dropout = 0, embedding_dropout = 0;  // of the trainings
   bool per_sequence = false;                 // DropoutMasks::per_sequence
   double teacher = 1;                        // of their scheduled sampling
@@ -49,6 +52,8 @@ struct RandomCase {
             .layers = layers,
             .dropout = rate,
             .final_state = padded ? FinalState::padded : FinalState::valid,
+            .bridge = bridge,
+            .tied = tied,
             .residual = residual,
             .dropout_masks = per_sequence ? DropoutMasks::per_sequence : DropoutMasks::per_position,
             .embedding_dropout = rate > 0 ? embedding_dropout : 0};
@@ -62,7 +67,8 @@ inline std::ostream& operator<<(std::ostream& out, const RandomCase& c) {
              << c.hidden << ", words " << c.source_words << " and " << c.target_words << ", " << c.rows
              << " rows up to " << c.longest_source << " and " << c.longest_target << " long: " << c.split
              << " " << c.first << ", then " << c.rest << (c.by_length ? ", by length" : "")
-             << (c.padded ? ", padded" : "") << (c.residual ? ", residual" : "") << ", dropout " << c.dropout
+             << (c.padded ? ", padded" : "") << (c.residual ? ", residual" : "") << (c.tied ? ", tied" : "")
+             << ", bridge " << name(c.bridge) << ", " << c.replicas << " replicas, dropout " << c.dropout
              << " and " << c.embedding_dropout << (c.per_sequence ? " per sequence" : "") << ", teacher "
              << c.teacher << ", smoothing " << c.smoothing << ", seed " << c.seed;
 }
@@ -141,6 +147,9 @@ inline rc::Gen<RandomCase> random_cases(std::size_t models) {
     c.embedding_dropout = *rc::gen::element(0.0F, 0.2F);
     c.per_sequence = *rc::gen::weightedElement<bool>({{3, false}, {1, true}});
     c.teacher = *rc::gen::weightedElement<double>({{3, 1.0}, {1, 0.5}});
+    c.bridge = *rc::gen::element(Bridge::both, Bridge::backward, Bridge::mean);
+    c.tied = *rc::gen::arbitrary<bool>();
+    c.replicas = *rc::gen::weightedElement<std::size_t>({{3, 1}, {1, 2}, {1, 4}});
     return c;
   });
 }

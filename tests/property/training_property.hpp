@@ -1,4 +1,4 @@
-// What must hold for a batch of any shape and any number of threads, and how a thousand cases are tried.
+// What must hold for a batch of any shape and any number of threads, and how many cases are tried.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,9 @@ std::string gradient_is_the_sum_of_rows(const RandomCase& c) {
   Model model = random_model<Model>(c, 0);
   const Batch batch = c.batch(0);
   const StepOptions options{.threads = 1, .label_smoothing = c.smoothing, .checked = true};
-  Training together(model, Adam{}, options), alone(model, Adam{}, options);
+  StepOptions of_batch = options;
+  of_batch.replicas = c.replicas;
+  Training together(model, Adam{}, of_batch), alone(model, Adam{}, options);
   std::vector<double> whole(model.parameters().size()), rows(whole.size());
   const auto add_gradient = [](auto& training, const Batch& of, double times, std::vector<double>& sum) {
     training.loss(of);
@@ -78,7 +80,8 @@ std::string threads_change_no_bit(const RandomCase& c) {
                        .threads = threads,
                        .seed = c.seed,
                        .label_smoothing = c.smoothing,
-                       .scheduled_sampling = {.decay = ScheduledSampling::Decay::linear, .k = c.teacher}});
+                       .scheduled_sampling = {.decay = ScheduledSampling::Decay::linear, .k = c.teacher},
+                       .replicas = c.replicas});
     for (const Batch& batch : batches) {
       training.loss(batch);
       training.backward();
@@ -100,14 +103,14 @@ std::string threads_change_no_bit(const RandomCase& c) {
   return "";
 }
 
-/// Tries `property` on random cases: `share` of the thousand of every run, or of those that
-/// BAHDANAU_PROPERTY_CASES asks for. Prints the smallest case that fails and how to try it again, and the
-/// first one, as what threads do to one another may not happen twice.
+/// Tries `property` on random cases: `share` of the 1250 of every run, or of those that
+/// BAHDANAU_PROPERTY_CASES asks for; the shares of all tests add up to 1. Prints the smallest case that fails
+/// and how to try it again, and the first one, as what threads do to one another may not happen twice.
 template <class Property>
 void try_cases(const std::string& name, double share, std::size_t models, Property property) {
   const char* asked = std::getenv("BAHDANAU_PROPERTY_CASES");
   rc::detail::TestParams params = rc::detail::configuration().testParams;
-  const double cases = asked != nullptr ? std::atof(asked) : 1000;
+  const double cases = asked != nullptr ? std::atof(asked) : 1250;
   REQUIRE(cases >= 1);  // a word that is no number would try nothing
   params.maxSuccess = std::max(1, static_cast<int>(cases * share));
   rc::detail::TestMetadata metadata;
@@ -127,25 +130,41 @@ void try_cases(const std::string& name, double share, std::size_t models, Proper
   CHECK(result.template is<rc::detail::SuccessResult>());
 }
 
-/// Tries both properties on all models with a cell.
+/// A model, and the cases that it is tried on: those that are drawn, without what it has no choice of.
+template <class M>
+struct Drawn {
+  using Model = M;
+  static RandomCase fitted(RandomCase c) {
+    c.bridge = Bridge::both;
+    c.tied = false;
+    return c;
+  }
+};
+
+/// Tries both properties on models, each of which a case may draw.
+template <class... Ms>
+void try_models(const std::string& name, double share) {
+  const auto wrong_with = [](const RandomCase& c) {
+    std::string wrong;
+    std::size_t number = 0;
+    const auto both = [&]<class M>() {
+      if (number++ != c.model) return;
+      const RandomCase fitted = M::fitted(c);
+      wrong = gradient_is_the_sum_of_rows<typename M::Model>(fitted);
+      if (wrong.empty()) wrong = threads_change_no_bit<typename M::Model>(fitted);
+    };
+    (both.template operator()<Ms>(), ...);
+    return wrong;
+  };
+  try_cases(name, share, sizeof...(Ms), wrong_with);
+}
+
+/// Tries them on d2l's models with a cell.
 template <class Cell>
 void try_models_with(const std::string& name, double share) {
   using B = Watched<double>;
-  const auto wrong_with = [](const RandomCase& c) {
-    const auto both = [&]<class Model>() {
-      const std::string wrong = gradient_is_the_sum_of_rows<Model>(c);
-      return wrong.empty() ? threads_change_no_bit<Model>(c) : wrong;
-    };
-    switch (c.model) {
-      case 0:
-        return both.template operator()<EncoderDecoder<Cell, Additive, B>>();
-      case 1:
-        return both.template operator()<EncoderDecoder<Cell, ScaledDot, B>>();
-      default:
-        return both.template operator()<EncoderDecoder<Cell, Additive, B, Bidirectional>>();
-    }
-  };
-  try_cases(name, share, 3, wrong_with);
+  try_models<Drawn<EncoderDecoder<Cell, Additive, B>>, Drawn<EncoderDecoder<Cell, ScaledDot, B>>,
+             Drawn<EncoderDecoder<Cell, Additive, B, Bidirectional>>>(name, share);
 }
 
 }  // namespace bahdanau::test

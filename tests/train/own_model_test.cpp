@@ -283,3 +283,20 @@ TEST_CASE("an objective that does not fit is an error", "[train][own][error]") {
   CHECK(message_of([&] { smoothed.loss(lookup(3, 4)); }) ==
         "label_smoothing: expected an objective of classes, got a loss of another kind");
 }
+
+TEST_CASE("attention on a tape refuses queries and keys that do not fit", "[train][own][error]") {
+  const bd::Attention<bd::General, Double> attention({.query = 2, .key = 3});
+  bd::Tape<Double> tape;
+  bd::bind(tape, attention.weights());
+  const std::vector<bd::Index> begin{0}, length{2};
+  const bd::Spans<Double> spans(tape, begin, length);
+  const auto attended = [&](bd::Shape queries, bd::Shape keys, bd::Shape values) {
+    return message_of([&] {
+      attention.attend(tape, tape.zeros(queries), tape.zeros(keys), tape.zeros(values), spans.view());
+    });
+  };
+  CHECK(attended({1, 2}, {2, 3}, {2, 4}) == "nothing was thrown");
+  CHECK(attended({1, 3}, {2, 3}, {2, 4}) == "Attention: expected queries [1, 2], got [1, 3]");
+  CHECK(attended({2, 2}, {2, 3}, {2, 4}) == "Attention: expected queries [1, 2], got [2, 2]");
+  CHECK(attended({1, 2}, {2, 3}, {3, 4}) == "Attention: expected keys [3, 3], got [2, 3]");
+}

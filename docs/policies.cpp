@@ -24,6 +24,28 @@ static_assert(bd::Encoder<Skipping> && bd::Decoder<Fading> && bd::Readout<Gated>
 
 using Strangers = bd::EncoderDecoder<bd::Gru, Forgetful, bd::Xtensor<float>, Skipping, Fading, Gated>;
 
+/// Pairs of a key and a query that means the same: each query is to find its own key among all.
+struct Pairs {
+  bd::Array<float, 2> queries, keys;  // [pairs, width]
+};
+class Finder : public bd::Attention<bd::General, bd::Xtensor<float>> {
+ public:
+  using Batch = Pairs;
+  using Attention::Attention;
+  std::size_t check(const Pairs& batch) const { return batch.queries.shape(0); }
+  bd::Objective<Backend> objective(bd::Tape<Backend>& tape, const Pairs& batch, bd::RowRange rows,
+                                   const bd::DropoutPlan&) const {
+    const auto all = static_cast<bd::Index>(batch.keys.shape(0));
+    const std::vector<bd::Index> begin(rows.count), length(rows.count, all);  // each meets all keys
+    const bd::Spans<Backend> spans(tape, begin, length);
+    const auto keys = tape.constant(batch.keys);
+    const auto queries = tape.constant(batch.queries).row_range(rows.first, rows.count);
+    const auto found = attend(tape, queries, keys, keys, spans.view());
+    const auto wrong = found.context - keys.row_range(rows.first, rows.count);
+    return {sum(wrong * wrong), rows.count};
+  }
+};
+
 int main() {
   using Exact = bd::Xtensor<double>;
   const bd::GradientCheck check = bd::check_gradient<Exact>(
@@ -42,6 +64,18 @@ int main() {
   std::cout << "weights of the second sentence:";
   for (std::size_t k = 0; k < 4; ++k) std::cout << ' ' << attended.weights(1, 0, k);
   std::cout << '\n';
+
+  Finder finder({.query = 2, .key = 2}, /*seed=*/1);
+  const bd::Array<float, 2> keys_to_find{{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+  const bd::Array<float, 2> queries_for_them{{0, 1}, {-1, 0}, {0, -1}, {1, 0}};  // each a quarter turn on
+  bd::Training training(finder, bd::Adam{.rate = 0.1f});
+  for (int step = 0; step < 200; ++step) {
+    training.loss({queries_for_them, keys_to_find});
+    training.backward();
+    training.step();
+  }
+  const double left = training.evaluate({queries_for_them, keys_to_find}).nats_per_token();
+  std::cout << (left < 0.01 ? "all keys are found\n" : "keys are missed\n");
 
   const bd::Attention<Twofold, bd::Xtensor<float>> twofold({.query = 3, .key = 2, .hidden = 8, .value = 2});
   std::cout << "contexts of width " << twofold(queries, keys, keys, lengths).contexts.shape(2) << '\n';

@@ -1,8 +1,6 @@
-// A sequence tagger on one's own data: it learns to put the spaces back into English that was written
-// without.
+// A sequence tagger on one's own data: it learns where the words of English without spaces begin.
 #include <cmath>
 #include <cstdio>
-#include <string>
 
 #include "tagger.hpp"
 
@@ -12,11 +10,10 @@ int main() {
   for (bd::SentencePair pair; file.next(pair);) {
     auto& letters = sentences.tokens.emplace_back();
     auto& begins = sentences.tags.emplace_back();  // 1 where a word does
-    bool begin = true;
-    for (const unsigned char c : pair.source) {
-      if (c != ' ') letters.push_back(c);
-      if (c != ' ') begins.push_back(begin ? 1 : 0);
-      begin = c == ' ';
+    for (std::size_t i = 0; i < pair.source.size(); ++i) {
+      if (pair.source[i] == ' ') continue;
+      letters.push_back(static_cast<unsigned char>(pair.source[i]));
+      begins.push_back(i == 0 || pair.source[i - 1] == ' ');
     }
   }
   Tagger<bd::Gru, bd::Xtensor<float>> model(/*tokens=*/256, /*tags=*/2, /*width=*/24, /*seed=*/1);

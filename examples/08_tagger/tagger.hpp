@@ -7,7 +7,6 @@ namespace bd = bahdanau;
 /// Rows of tokens, and a tag for each of them. It models bd::TrainingData.
 struct Tagged {
   std::vector<std::vector<bd::Token>> tokens, tags;
-
   std::size_t size() const { return tokens.size(); }
   friend Tagged make_batch(const Tagged& all, std::span<const std::size_t> examples) {
     Tagged some;
@@ -23,52 +22,37 @@ struct Tagged {
   }
 };
 
+/// The encoder of a translation model, whose outputs are classified; no decoder crosses its bridge.
 template <class Cell, class B>
 class Tagger : public bd::Parameterized<B> {
  public:
   using Batch = Tagged;
-  using Scratch = std::vector<bd::Index>;  // the labels
+  struct Scratch : bd::Encoding<Cell, B> {  // lists that are used again from batch to batch
+    std::vector<bd::Index> labels;
+  };
 
   Tagger(std::size_t tokens, std::size_t tags, std::size_t width, std::uint64_t seed)
-      : tokens_(tokens), width_(width) {
-    bd::Scope scope = this->scope();
-    embedding_ = scope.add("embedding.weight", {tokens, width}, bd::Initializer::standard_normal());
-    forward_ = Cell::declare(scope.in("rnn."), width, width);
-    backward_ = Cell::declare(scope.in("rnn.", "_reverse"), width, width);
-    dense_ = {scope.matrix("dense.weight", tags, 2 * width), scope.bias("dense.bias", tags, 2 * width)};
+      : tokens_(tokens), encoder_(this->scope(), tokens, {.embed = width, .hidden = width, .layers = 1}) {
+    bd::Scope scope = this->scope().in("dense.");
+    dense_ = {scope.matrix("weight", tags, 2 * width), scope.bias("bias", tags, 2 * width)};
     this->initialize(seed);
   }
-
   std::size_t check(const Tagged& batch) const {
     bd::Sequences::from_rows(batch.tokens).check("tagger", tokens_);
     return batch.size();
   }
-
   bd::Objective<B> objective(bd::Tape<B>& tape, const Tagged& batch, bd::RowRange rows,
-                             const bd::DropoutPlan&, Scratch& labels) const {
-    std::vector<bd::Index> lengths, ids, reversal;
-    for (std::size_t r = 0; r < rows.count; ++r)
-      lengths.push_back(static_cast<bd::Index>(batch.tokens[rows.first + r].size()));
-    bd::Packing packing;
-    packing.assign(lengths);
-    packing.reversal(reversal);
-    labels.clear();
-    packing.for_tokens([&](std::size_t, std::size_t row, std::size_t t) {
-      ids.push_back(batch.tokens[rows.first + row][t]);
-      labels.push_back(batch.tags[rows.first + row][t]);
-    });
-    const auto reversed = [&](const bd::Variable<B>& v) {
-      return gather_rows(v, std::span<const bd::Index>(reversal));
-    };
-    const auto x = gather_rows(tape[embedding_], std::span<const bd::Index>(ids));  // [tokens, width]
-    const auto left = bd::run_layer<Cell, B>(forward_, width_, x, packing).outputs;
-    const auto right = reversed(bd::run_layer<Cell, B>(backward_, width_, reversed(x), packing).outputs);
-    return bd::Classification<B>{bd::concat_columns<B>({left, right}), dense_, labels};
+                             const bd::DropoutPlan&, Scratch& scratch) const {
+    const auto part = bd::Sequences::from_rows(std::span(batch.tokens).subspan(rows.first, rows.count));
+    encoder_.run(tape, {.sentences = bd::SequenceRows::of(part)}, scratch);
+    scratch.labels.clear();  // as the outputs are: sentence after sentence
+    for (const auto& tags : std::span(batch.tags).subspan(rows.first, rows.count))
+      scratch.labels.insert(scratch.labels.end(), tags.begin(), tags.end());
+    return bd::Classification<B>{scratch.outputs, dense_, scratch.labels};
   }
 
  private:
-  std::size_t tokens_, width_;
-  bd::Parameter embedding_;
-  typename Cell::Weights forward_, backward_;
+  std::size_t tokens_;
+  bd::Bidirectional::Network<Cell> encoder_;
   bd::Dense dense_;
 };

@@ -66,6 +66,37 @@ TEST_CASE("a second reader of what was given to one is an error in any mode", "[
   }
 }
 
+TEST_CASE("a second reader is found where it leaves no adjoint", "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V x = tape.zeros({2, 3}), w = ones(tape, 4, 3);
+  const V of_constants = linear(x, tape.zeros({4, 3}), Result::given);
+  increment(of_constants);
+  CHECK(message_of([&] { tanh(of_constants); }) ==
+        "tanh: expected an argument that is its to read, got one that was given to another operation; make "
+        "it with Result::kept");
+  CHECK(message_of([&] { add_in_place(linear(x, w), of_constants); }).starts_with("add_in_place: expected"));
+  const V y = tape.variable({2, 4});
+  CHECK(message_of([&] {
+          tape.record({"peek", {x}, {y}, {of_constants}}, [](Gradients<B>&) {});
+        }).starts_with("peek: expected a value that it may read later"));
+}
+
+TEST_CASE("a second reader of a constant that was given is found, and that of its neighbour is not",
+          "[tape][checks]") {
+  Tape tape(Tape::Mode::checked);
+  const V x = ones(tape, 1, 3), all = tape.zeros({2, 3});
+  V given = all.row_range(1, 1);
+  given.given = true;
+  increment(given);
+  tape.backward(sum(x + all.row_range(0, 1)));
+  CHECK(message_of([&] { x + given; }) ==
+        "operator+: expected an argument that is its to read, got one that was given to another operation; "
+        "make it with Result::kept");
+  CHECK(message_of([&] { tanh(all); }).starts_with("tanh: expected an argument that is its to read"));
+  tape.reset();  // what comes now may lie where the taken rows were
+  CHECK(message_of([&] { tanh(tape.zeros({2, 3})); }) == "nothing was thrown");
+}
+
 TEST_CASE("what has a reader already is copied before it is taken over", "[tape][checks]") {
   Tape tape(Tape::Mode::checked);
   const V x = ones(tape), w = ones(tape, 4, 3);

@@ -42,7 +42,7 @@ void check_windows() {
 }  // namespace
 
 TEST_CASE("windows have zeros beyond a sequence's ends, whatever lies beside it", "[ops][convolution]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const auto x = tape.leaf({4, 2}, std::vector<double>{1, 10, 2, 20, 3, 30, 4, 40});
   const auto y = bahdanau::windows<3>(x, bounds(tape, {1, 3}));
   CHECK(on_host<Double>(y.value, 24) == std::vector<double>{0, 1, 0, 0,  10, 0,   // alone
@@ -54,7 +54,7 @@ TEST_CASE("windows have zeros beyond a sequence's ends, whatever lies beside it"
 }
 
 TEST_CASE("a product with windows is nn.Conv1d's convolution", "[ops][convolution]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const auto x = tape.leaf({3, 1}, std::vector<double>{1, 2, 3});
   const auto w = tape.leaf({1, 3}, std::vector<double>{1, 2, 3}),
              b = tape.leaf({1}, std::vector<double>{0.5});
@@ -85,7 +85,7 @@ TEST_CASE("tanh_sum passes the gradient check, for a that is given or kept", "[o
 }
 
 TEST_CASE("tanh_sum refuses arrays of two shapes", "[ops][convolution][error]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   CHECK_THROWS_MATCHES(bahdanau::tanh_sum(tape.zeros({2, 5}), tape.zeros({5})), Error,
                        Message("tanh_sum: expected two of one shape, and b [2, 5], got [5]"));
 }

@@ -15,7 +15,7 @@ using Catch::Matchers::Message;
 using Numbers = std::vector<double>;
 
 TEST_CASE("layer_norm brings each row to mean 0 and variance 1, then scales and shifts it", "[ops][norm]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const auto x = tape.leaf({2, 4}, Numbers{1, 3, 5, 7, 2, 2, 2, 2});
   const auto gain = tape.leaf({4}, Numbers{1, 1, 2, -1}), bias = tape.leaf({4}, Numbers{0, 0.5, 0, 1});
   const auto y = on_host<Double>(bahdanau::layer_norm(x, gain, bias).value, 8);
@@ -37,7 +37,7 @@ TEST_CASE("layer_norm passes the gradient check, gain and bias included", "[ops]
 }
 
 TEST_CASE("layer_norm refuses a gain or bias that does not fit", "[ops][norm][error]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const auto x = tape.zeros({2, 5}), five = tape.zeros({5}), four = tape.zeros({4});
   CHECK_THROWS_MATCHES(bahdanau::layer_norm(x, four, five), Error,
                        Message("layer_norm: expected a gain [5], got [4]"));

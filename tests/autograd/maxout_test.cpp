@@ -12,7 +12,7 @@ using bahdanau::Error;
 using Catch::Matchers::Message;
 
 TEST_CASE("maxout keeps the larger of neighbours, and its gradient goes there", "[ops][maxout]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const auto x = tape.leaf({2, 4}, std::vector<double>{1, 3, -2, -5, 0, 0, 7, -1});
   const auto y = bahdanau::maxout(x);
   CHECK(on_host<Double>(y.value, 4) == std::vector<double>{3, -2, 0, 7});
@@ -29,7 +29,7 @@ TEST_CASE("maxout passes the gradient check", "[ops][maxout][gradient]") {
 }
 
 TEST_CASE("maxout refuses an odd number of columns", "[ops][maxout][error]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   CHECK_THROWS_MATCHES(bahdanau::maxout(tape.zeros({2, 5})), Error,
                        Message("maxout: expected an even number of columns, got [2, 5]"));
 }

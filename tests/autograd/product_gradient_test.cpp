@@ -69,7 +69,7 @@ TEST_CASE("a linear map of rows that are shared is that of their copies, and so 
   };
   const std::vector<Shape> shapes{{3, 4}, {5, 4}, {5}, {5, 4}};
   CHECK(gradient_error(maps(true), shapes) <= gradient_tolerance);
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   std::vector<V> in;
   for (std::size_t i = 0; i < shapes.size(); ++i)
     in.push_back(tape.leaf(shapes[i], numbers<double>(shapes[i].size(), i)));
@@ -78,7 +78,7 @@ TEST_CASE("a linear map of rows that are shared is that of their copies, and so 
 }
 
 TEST_CASE("a linear map in two parts is the map of the parts side by side", "[ops]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const auto leaf = [&](Shape shape, double first) {
     std::vector<double> numbers(shape.size());
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(first + static_cast<double>(i));

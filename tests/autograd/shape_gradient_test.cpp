@@ -52,7 +52,7 @@ TEST_CASE("rows added in place pass the gradient check", "[ops][gradient]") {
     return tanh(y);
   };
   CHECK(gradient_error(gathered, {{5, 2}, {4, 2}, {3, 4}}) <= gradient_tolerance);
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const V y = tape.leaf({2, 1}, std::vector<double>{1, 2}),
           x = tape.leaf({2, 1}, std::vector<double>{10, 20});
   add_in_place(y, x);

@@ -4,7 +4,10 @@
 
 namespace bd = bahdanau;
 
+class Parameters : public bd::Parameterized<bd::Xtensor<float>> {
+};  // and no rule of how a batch becomes a loss
+
 int main() {
-  bd::Attention<bd::Additive, bd::Xtensor<float>> attention({.query = 5, .key = 5});
-  bd::Trainer(attention, bd::Adam{}).fit(0);
+  Parameters parameters;
+  bd::Trainer(parameters, bd::Adam{}).fit(0);
 }

@@ -104,7 +104,7 @@ TEST_CASE("gradients flow through what was attended to before", "[coverage][grad
 }
 
 TEST_CASE("coverage refuses what does not fit", "[coverage][error]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const std::vector<Index> begin{0}, length{2};
   const bahdanau::Spans<Double> spans(tape, begin, length);
   const DoubleVariable query = tape.zeros({1, 3}), keys = tape.zeros({2, 3}), covered = tape.zeros({2}),

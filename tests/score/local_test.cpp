@@ -53,7 +53,7 @@ TEST_CASE("a window holds a key wherever its centre is", "[local]") {
   // One, two and five keys; centres at both ends, where n is one beyond the last key, and in the middle.
   const std::vector<Index> begin{0, 0, 0, 1, 1, 1, 3, 3, 3}, length{1, 1, 1, 2, 2, 2, 5, 5, 5};
   const Numbers z{-800, 0, 800, -800, 0, 800, -800, 0, 800};
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const bahdanau::Spans<Double> spans(tape, begin, length);
   const DoubleVariable scores = tape.leaf({24}, Numbers(24, 0.5)), centres = tape.leaf({9, 1}, z);
   const auto alpha = bahdanau::value<1>(local_softmax(scores, centres, spans.view(), 1));
@@ -106,7 +106,7 @@ TEST_CASE("local attention passes the gradient check", "[local][gradient]") {
 }
 
 TEST_CASE("local attention refuses a reach below 1, and other widths", "[local][error]") {
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const std::vector<Index> begin{0}, length{2};
   const bahdanau::Spans<Double> spans(tape, begin, length);
   const DoubleVariable scores = tape.zeros({2}), one = tape.zeros({1, 1}), two = tape.zeros({2, 1});

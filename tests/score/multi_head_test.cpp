@@ -76,7 +76,7 @@ TEST_CASE("two heads over two keys are as worked out by hand", "[multi_head]") {
 
 TEST_CASE("heads are what each would be alone, with a mask of its own", "[multi_head][dropout]") {
   constexpr std::size_t heads = 3, width = 2;
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const bahdanau::Spans<Double> spans(tape, begin, length);
   const DoubleVariable query = tape.leaf({3, heads * width}, drawn(3 * heads * width, 1)),
                        keys = tape.leaf({5, heads * width}, drawn(5 * heads * width, 2));
@@ -156,7 +156,7 @@ TEST_CASE("heads must divide the hidden width, and operations what they are give
                        Message("MultiHead: expected a hidden width that 4 heads divide, got 6"));
   CHECK_THROWS_MATCHES(Wrong({.query = 6, .key = 6, .hidden = 8, .value = 6}), Error,
                        Message("MultiHead: expected queries of width 8, got 6"));
-  DoubleTape tape;
+  DoubleTape tape(DoubleTape::Mode::checked);
   const bahdanau::Spans<Double> spans(tape, begin, length);
   const DoubleVariable query = tape.zeros({3, 4}), keys = tape.zeros({5, 4}), weight = tape.zeros({pairs, 2});
   CHECK_THROWS_MATCHES(head_dot(query, keys, spans.view(), 3), Error,

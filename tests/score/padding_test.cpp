@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("padding sends no gradient", "[attention][mask]", Additive, S
   const auto w = TestType::declare(bahdanau::Scope(list), {.query = width, .key = width, .hidden = 3});
   bahdanau::ParameterBlock<B> weights(list), gradients(list);
   weights.initialize(list, 7);
-  bahdanau::Tape<B> tape;
+  bahdanau::Tape<B> tape(bahdanau::Tape<B>::Mode::checked);
   bind(tape, weights, &gradients);
   // One sentence of five keys, of which three count.
   std::vector<double> numbers_of_keys(steps * width, 0.3);

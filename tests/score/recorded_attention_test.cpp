@@ -55,7 +55,7 @@ void check_recorded_attention(const std::string& score, ScoreWidths widths, doub
   ParameterBlock<B> gradients(attention.parameters());
   ParameterList again;
   const typename S::Weights w = S::declare(Scope(again), widths);
-  Tape<B> tape;
+  Tape<B> tape(Tape<B>::Mode::checked);
   bind(tape, attention.weights(), &gradients);
   const Variable<B> q = tape.leaf(queries), k = tape.leaf(keys), v = tape.leaf(values);
   const Ragged ragged(valid, asked, steps);

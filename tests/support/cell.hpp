@@ -22,7 +22,7 @@ struct BoundCell {
   ParameterList list;
   typename C::Weights w;
   ParameterBlock<B> weights, gradients;
-  Tape<B> tape;
+  Tape<B> tape{Tape<B>::Mode::checked};
 
   BoundCell(std::size_t inputs, std::size_t hidden, std::uint64_t seed = 1)
       : w(C::declare(Scope(list), inputs, hidden)), weights(list), gradients(list) {

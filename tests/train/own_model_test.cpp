@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <bahdanau/bahdanau.hpp>
@@ -30,13 +31,11 @@ struct Lookup {
   bd::Array<double, 3> queries, keys, values, wanted;  // [batch, 1 or keys, width]
 };
 template <class S>
-class Retriever : public bd::Parameterized<Double> {
+class Retriever : public bd::Attention<S, Double> {
  public:
   using Batch = Lookup;
-  explicit Retriever(std::uint64_t seed) {
-    score_ = S::declare(this->scope(), {3, 3, 32});
-    this->initialize(seed);
-  }
+  explicit Retriever(std::uint64_t seed)
+      : bd::Attention<S, Double>({.query = 3, .key = 3, .hidden = 32}, seed) {}
   std::size_t check(const Lookup& batch) const { return batch.queries.shape(0); }
   bd::Objective<Double> objective(bd::Tape<Double>& tape, const Lookup& batch, bd::RowRange rows,
                                   const bd::DropoutPlan&) const {
@@ -49,14 +48,11 @@ class Retriever : public bd::Parameterized<Double> {
                            {all.data() + rows.first * row, rows.count * row});
     };
     const bd::Spans<Double> spans(tape, begin, length);
-    const auto prepared = S::prepare(score_, some(batch.keys));
-    const auto alpha = softmax(S::scores(score_, some(batch.queries), prepared, spans.view()), spans.view());
-    const auto wrong = span_sum(alpha, some(batch.values), spans.view()) - some(batch.wanted);
+    const auto found =
+        this->attend(tape, some(batch.queries), some(batch.keys), some(batch.values), spans.view());
+    const auto wrong = found.context - some(batch.wanted);
     return {sum(wrong * wrong), rows.count};
   }
-
- private:
-  typename S::Weights score_;
 };
 
 /// A class for each sentence, from the state after its last token.
@@ -96,7 +92,8 @@ class SentenceClassifier : public bd::Parameterized<Double> {
   bd::Dense dense_;
 };
 
-Lookup lookup(std::size_t rows, std::size_t keys) {
+/// `even`: keys of one length, of which a product with one is largest for itself.
+Lookup lookup(std::size_t rows, std::size_t keys, bool even = false) {
   using Numbers = bd::Array<double, 3>;
   Lookup all{Numbers::from_shape({rows, 1, 3}), Numbers::from_shape({rows, keys, 3}),
              Numbers::from_shape({rows, keys, 2}), Numbers::from_shape({rows, 1, 2})};
@@ -105,6 +102,8 @@ Lookup lookup(std::size_t rows, std::size_t keys) {
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t k = 0; k < keys; ++k) {
       for (std::size_t i = 0; i < 3; ++i) all.keys(r, k, i) = key.normal(drawn++);
+      const double x = all.keys(r, k, 0), y = all.keys(r, k, 1), z = all.keys(r, k, 2);
+      for (std::size_t i = 0; even && i < 3; ++i) all.keys(r, k, i) *= 2 / std::sqrt(x * x + y * y + z * z);
       for (std::size_t i = 0; i < 2; ++i) all.values(r, k, i) = key.normal(drawn++);
     }
     const auto asked = static_cast<std::size_t>(key.uniform(drawn++) * static_cast<double>(keys));
@@ -212,10 +211,9 @@ TEST_CASE("a classifier of last states has the gradients of its loss, for rows o
 }
 
 TEMPLATE_TEST_CASE("attention alone can be trained, on a loss of any kind", "[train][own]", bd::Additive,
-                   bd::ScaledDot) {
-  const Lookup batch = lookup(70, 5);
+                   bd::General) {
+  const Lookup batch = lookup(70, 5, std::is_same_v<TestType, bd::General>);
   Retriever<TestType> model(1);
-  if (model.parameters().entries().empty()) return;  // a scaled dot has nothing to learn
   CHECK(gradient_error(model, batch) < 1e-6);
   bd::Training training(model, bd::Adam{.rate = 0.02});
   const double before = training.loss(batch).nats_per_token();
@@ -284,4 +282,21 @@ TEST_CASE("an objective that does not fit is an error", "[train][own][error]") {
   bd::Training smoothed(retriever, bd::Adam{}, {.label_smoothing = 0.1});
   CHECK(message_of([&] { smoothed.loss(lookup(3, 4)); }) ==
         "label_smoothing: expected an objective of classes, got a loss of another kind");
+}
+
+TEST_CASE("attention on a tape refuses queries and keys that do not fit", "[train][own][error]") {
+  const bd::Attention<bd::General, Double> attention({.query = 2, .key = 3});
+  bd::Tape<Double> tape;
+  bd::bind(tape, attention.weights());
+  const std::vector<bd::Index> begin{0}, length{2};
+  const bd::Spans<Double> spans(tape, begin, length);
+  const auto attended = [&](bd::Shape queries, bd::Shape keys, bd::Shape values) {
+    return message_of([&] {
+      attention.attend(tape, tape.zeros(queries), tape.zeros(keys), tape.zeros(values), spans.view());
+    });
+  };
+  CHECK(attended({1, 2}, {2, 3}, {2, 4}) == "nothing was thrown");
+  CHECK(attended({1, 3}, {2, 3}, {2, 4}) == "Attention: expected queries [1, 2], got [1, 3]");
+  CHECK(attended({2, 2}, {2, 3}, {2, 4}) == "Attention: expected queries [1, 2], got [2, 2]");
+  CHECK(attended({1, 2}, {2, 3}, {3, 4}) == "Attention: expected keys [3, 3], got [2, 3]");
 }

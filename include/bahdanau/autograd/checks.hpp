@@ -49,6 +49,17 @@ class TapeChecks {
         entry.values.push_back(checksum(*v));
   }
 
+  /// An operation writes over a constant; arrays with gradients know that themselves.
+  void takes(const Variable<B>& v, std::size_t operation) {
+    constants_.push_back({v.value, v.value + v.size(), operation});
+  }
+  /// Whether another operation has.
+  bool was_taken(const Variable<B>& v, std::size_t operation) const {
+    return std::any_of(constants_.begin(), constants_.end(), [&](const TakenConstant& taken) {
+      return taken.taker != operation && v.value < taken.end && v.value + v.size() > taken.begin;
+    });
+  }
+
   /// A result whose gradient is read without an adjoint, or not needed.
   void note_result(ArrayId id) { results_.add(id); }
 
@@ -101,6 +112,7 @@ class TapeChecks {
   }
 
   void clear() {
+    constants_.clear();
     parameters_.clear();
     weights_ = {};
     results_ = {};
@@ -133,6 +145,10 @@ class TapeChecks {
       results.clear();
       values.clear();
     }
+  };
+  struct TakenConstant {
+    const Scalar *begin, *end;
+    std::size_t taker;
   };
   struct ReadParameter {
     std::string name;  // of the first operation whose adjoint reads it
@@ -187,6 +203,7 @@ class TapeChecks {
   }
 
   std::vector<Entry> entries_;
+  std::vector<TakenConstant> constants_;
   std::vector<ReadParameter> parameters_;
   Set weights_;                  // whose gradients come from products
   Set results_;                  // of operations, with an adjoint or without

@@ -96,7 +96,11 @@ class Tape {
   /// x for an operation that writes over its value, or stores its gradient in its place: itself where it was
   /// given, else a copy.
   Variable<B> take(const Variable<B>& x) {
-    if (!x.has_gradient()) return x.given ? x : copy_to_take(x);
+    if (!x.has_gradient()) {
+      if (!x.given) return copy_to_take(x);
+      if (checks_) checks_->takes(x, operation_);
+      return x;
+    }
     auto& array = memory_.arrays[x.array];
     if (!x.given || !array.can_take(x.value, x.size())) return copy_to_take(x);
     array.take(x.value, x.size());
@@ -169,6 +173,7 @@ class Tape {
   template <class Adjoint>
   void record(const Operation<B>& operation, Adjoint adjoint) {
     if (!recording_) return;
+    if (checks_) require_not_given(operation);  // also of what leaves no adjoint
     const bool dependent = std::any_of(operation.arguments.begin(), operation.arguments.end(),
                                        [&](const auto& v) { return depends_on_leaf(*v); });
     // A result may be made in parts, by several operations: one that depends on a leaf is enough.
@@ -316,20 +321,31 @@ class Tape {
       if (!memory_.arrays.was_taken(v))
         memory_.arrays.note_reader(v.array, memory_.loops.number(), memory_.loops.step());
       else if (given_to_another(v))
-        fail(operation.name, "an argument that is its to read", "one that was given to another operation",
-             "make it with Result::kept");
+        fail_as_given(operation.name, "an argument that is its to read");
     }
     for (const auto& named : operation.values)
       if ((*named).has_gradient()) need(*named, operation.name);
     if (checks_) checks_->note(operation, adjoints_.size(), memory_.arrays);
   }
 
+  /// Throws where it reads what another operation has taken over, be it a constant.
+  void require_not_given(const Operation<B>& operation) const {
+    const auto given = [&](const Variable<B>& v) {
+      return v.has_gradient() ? given_to_another(v) : checks_->was_taken(v, operation_);
+    };
+    for (const auto& v : operation.arguments)
+      if (given(*v)) fail_as_given(operation.name, "an argument that is its to read");
+    for (const auto& v : operation.values)
+      if (given(*v)) fail_as_given(operation.name, "a value that it may read later");
+  }
+  [[noreturn]] static void fail_as_given(std::string_view who, std::string_view expected) {
+    fail(who, expected, "one that was given to another operation", "make it with Result::kept");
+  }
+
   /// An adjoint reads the value of v.
   void need(const Variable<B>& v, std::string_view who) {
     memory_.arrays[v.array].needed = true;
-    if (given_to_another(v))
-      fail(who, "a value that it may read later", "one that was given to another operation",
-           "make it with Result::kept");
+    if (given_to_another(v)) fail_as_given(who, "a value that it may read later");
   }
 
   /// Whether another operation than the one that is being recorded has taken v over.

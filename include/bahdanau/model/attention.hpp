@@ -1,5 +1,5 @@
 // Attention alone: queries, keys, values and valid lengths in; contexts and weights out.
-// The same scores as in a model, with weights of their own, on ordinary arrays.
+// The same scores as in a model, with weights of their own, on ordinary arrays, or on a tape to be trained.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,9 @@ struct AttentionResult {
 };
 
 /// A score with weights of its own. Widths of queries and keys may differ where the score allows it.
+///
+/// A class that derives from it and adds `Batch`, `check` and `objective`, the rule of how a batch becomes a
+/// loss, is a `TrainableModel` (train/trainable.hpp): `attend` is what its `objective` calls.
 template <class Score, class Backend>
 class Attention {
   static_assert(ScoreOn<Score, Backend>,
@@ -37,18 +40,26 @@ class Attention {
 
 template <class S, class B>
 requires ScoreOn<S, B>
-class Attention<S, B> {
+class Attention<S, B> : public Parameterized<B> {
  public:
   using Scalar = typename B::Scalar;
 
   explicit Attention(ScoreWidths widths, std::uint64_t seed = 0)
-      : widths_(widths), score_(S::declare(Scope(parameters_), widths)), weights_(parameters_) {
-    weights_.initialize(parameters_, seed);
+      : widths_(widths), score_(S::declare(this->scope(), widths)) {
+    this->initialize(seed);
   }
 
-  const ParameterList& parameters() const { return parameters_; }
-  ParameterBlock<B>& weights() { return weights_; }
-  const ParameterBlock<B>& weights() const { return weights_; }
+  /// On a tape that is bound to the weights: queries [queries, query], keys [all keys, key], values [all
+  /// keys, value], and which rows each query meets (`Spans`). Throws for widths and rows that do not fit.
+  Attended<B> attend(Tape<B>& tape, const Variable<B>& queries, const Variable<B>& keys,
+                     const Variable<B>& values, const SpanView<B>& spans) const {
+    detail::require_shape("Attention", "queries", {spans.queries, widths_.query}, queries.shape);
+    detail::require_shape("Attention", "keys", {values.rows(), widths_.key}, keys.shape);
+    detail::ScoreState<S, B> state{};
+    if constexpr (detail::StatefulScore<S, B>) state = S::start(score_, tape, spans);
+    return detail::attend<S, B>(score_, {queries, detail::remember<S, B>(score_, keys, values), spans},
+                                state);
+  }
 
   /// queries [batch, queries, query], keys [batch, keys, key], values [batch, keys, value]; of sentence b
   /// only the first valid_lengths[b] keys count. Throws for extents that do not fit and lengths outside 1 to
@@ -58,7 +69,7 @@ class Attention<S, B> {
                                      std::span<const Index> valid_lengths) const {
     check(queries, keys, values, valid_lengths);
     const std::size_t batch = queries.shape(0), asked = queries.shape(1), steps = keys.shape(1);
-    Tape<B> tape(detail::numbers(weights_));
+    Tape<B> tape(detail::numbers(this->weights()));
     std::vector<Index> rows, begin, length;  // valid key rows; the span of every query
     for (std::size_t b = 0; b < batch; ++b) {
       begin.insert(begin.end(), asked, static_cast<Index>(rows.size()));
@@ -70,11 +81,9 @@ class Attention<S, B> {
     const auto ragged = [&](const Array<Scalar, 3>& dense) {
       return gather_rows(tape.constant(dense).reshape({batch * steps, dense.shape(2)}), valid, rows.size());
     };
-    const Memory<B> memory = detail::remember<S, B>(score_, ragged(keys), ragged(values));
-    const Variable<B> query = tape.constant(queries).reshape({batch * asked, queries.shape(2)});
-    detail::ScoreState<S, B> state{};
-    if constexpr (detail::StatefulScore<S, B>) state = S::start(score_, tape, spans.view());
-    const Attended<B> attended = detail::attend<S, B>(score_, {query, memory, spans.view()}, state);
+    const Attended<B> attended =
+        attend(tape, tape.constant(queries).reshape({batch * asked, queries.shape(2)}), ragged(keys),
+               ragged(values), spans.view());
     AttentionResult<Scalar> result{
         value<3>(attended.context.reshape({batch, asked, attended.context.cols()})),
         Array<Scalar, 3>::from_shape({batch, asked, steps})};
@@ -105,9 +114,7 @@ class Attention<S, B> {
   }
 
   ScoreWidths widths_;
-  ParameterList parameters_;
   typename S::Weights score_;
-  ParameterBlock<B> weights_;
 };
 
 }  // namespace bahdanau

@@ -67,17 +67,6 @@ Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
 
 namespace detail {
 
-template <class T>
-struct FillRow {
-  T* out;
-  const T* row;
-  std::size_t cols, stride;
-  template <class Lanes>
-  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * stride}, row);
-  }
-};
-
 /// What a product with a weight is added to: nothing, a row for all rows (stride 0), or the result itself.
 template <class T>
 struct Addend {
@@ -102,7 +91,7 @@ void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x
       return B::gemm_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend.data,
                           addend.stride, y, stride);
   if (addend.data != nullptr && addend.data != y)
-    B::for_rows(x.rows, FillRow<T>{y, addend.data, w.n, stride});
+    B::for_rows(x.rows, ColumnsRow<Store, T>{y, addend.data, w.n, stride, 0});
   B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
           T(addend.data != nullptr), y, stride);
 }

@@ -74,14 +74,14 @@ class ShardGradients {
       return Slice{static_cast<std::size_t>(piece.place.begin - block),
                    static_cast<std::size_t>(piece.place.end - block)};
     };
+    const auto need = [&](const Piece& piece) {
+      return std::pair(finished->first_message(elements(piece), NumberExchange<B>::most), piece.place.begin);
+    };
+    // As they are sent; else the longest first, so that no thread is left alone with one at the end.
+    std::sort(pieces_.begin(), pieces_.end(), [&](const Piece& a, const Piece& b) {
+      return finished != nullptr ? need(a) < need(b) : a.cost > b.cost;
+    });
     if (finished != nullptr) {
-      std::sort(pieces_.begin(), pieces_.end(), [&](const Piece& a, const Piece& b) {
-        constexpr std::size_t message = NumberExchange<B>::most;
-        const auto key = [&](const Piece& piece) {
-          return std::pair(finished->first_message(elements(piece), message), elements(piece).begin);
-        };
-        return key(a) < key(b);
-      });
       for (const Piece& piece : pieces_) finished->expect(elements(piece));
       finished->begin();
     }
@@ -159,8 +159,6 @@ class ShardGradients {
         pieces_.push_back({begin, end, first, last - first, cost / cuts, part});
       }
     }
-    // The longest first, so that no thread is left alone with one at the end.
-    std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.cost > b.cost; });
   }
 
   /// Rows by which a group may be divided, their width, and how far apart they are.

@@ -98,6 +98,14 @@ TEST_CASE("dropout of rate 0 is the array itself", "[dropout]") {
   CHECK(tape.length() == 0);
 }
 
+TEST_CASE("dropout of weights refuses another number of them than there are pairs", "[dropout][spans]") {
+  Tape tape;
+  const std::vector<Index> begin = {0, 2}, length = {2, 3};
+  const Spans<B> spans(tape, begin, length);
+  CHECK_THROWS_MATCHES(dropout(tape.leaf({4}, std::vector<double>(4, 1)), spans.view(), {0.5, Key{7}}), Error,
+                       Message("dropout: expected weights, one per pair: 5, got 4"));
+}
+
 TEST_CASE("a rate outside of [0, 1) is refused", "[dropout]") {
   Tape tape;
   const auto x = tape.leaf({2}, std::vector<double>{1, 2});

@@ -53,6 +53,24 @@ TEST_CASE("functions of two arrays pass the gradient check", "[ops][gradient]") 
   }
 }
 
+TEST_CASE("a residual sum is that of operator+ to the bit, and passes the gradient check",
+          "[ops][gradient]") {
+  using bahdanau::detail::residual_sum;
+  const Shape shape{3, 11};
+  CHECK(error_of([](const V& a, const V& b) { return residual_sum(a, b); }, shape, shape) <=
+        gradient_tolerance);
+  CHECK(error_of([](const V& a, const V&) { return residual_sum(a, a); }, shape, shape) <=
+        gradient_tolerance);
+  DoubleTape tape;
+  std::vector<double> some(33), others(33);
+  for (std::size_t i = 0; i < 33; ++i)
+    some[i] = std::sin(static_cast<double>(i)), others[i] = 1 / (1.0 + static_cast<double>(i));
+  const V a = tape.leaf(shape, some), b = tape.leaf(shape, others);
+  const auto sum = bahdanau::value<2>(residual_sum(a, b)), expected = bahdanau::value<2>(a + b);
+  for (std::size_t r = 0; r < 3; ++r)
+    for (std::size_t c = 0; c < 11; ++c) CHECK(sum(r, c) == expected(r, c));
+}
+
 TEST_CASE("a row that meets every row of an array passes the gradient check", "[ops][gradient]") {
   const Shape a{4, 9};
   for (const Shape& row : {Shape{9}, Shape{1, 9}}) {

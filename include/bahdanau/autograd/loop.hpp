@@ -179,7 +179,6 @@ class Loop {
 
   Tape<B>* tape_;
   detail::LoopRecord<B>* loop_;
-  bool outer_;  // what was there before
 };
 
 /// While it lives, cells make states from which another cell of the same step goes on: what follows a state

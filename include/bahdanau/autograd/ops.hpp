@@ -11,6 +11,7 @@
 #include <bahdanau/autograd/ops/pointwise.hpp>
 #include <bahdanau/autograd/ops/product.hpp>
 #include <bahdanau/autograd/ops/reduce.hpp>
+#include <bahdanau/autograd/ops/residual.hpp>
 #include <bahdanau/autograd/ops/shape.hpp>
 #include <bahdanau/autograd/ops/softmax.hpp>
 #include <bahdanau/autograd/ops/spans.hpp>

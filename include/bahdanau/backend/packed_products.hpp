@@ -46,15 +46,6 @@ struct PackedProducts {
     else
       refuse();
   }
-  /// C = A op(B) + addend, B as it lies.
-  static void multiply_once(Transpose op, std::size_t m, std::size_t n, std::size_t k, const T* a,
-                            std::size_t lda, const T* b, std::size_t ldb, const T* addend, std::size_t stride,
-                            T* c, std::size_t ldc) {
-    if constexpr (PackingBackend<B>)
-      B::gemm_once(op, m, n, k, a, lda, b, ldb, addend, stride, c, ldc);
-    else
-      refuse();
-  }
 
  private:
   [[noreturn]] static void refuse() { fail("a packed product", "a backend that packs", B::name); }

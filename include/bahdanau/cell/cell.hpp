@@ -22,7 +22,8 @@ struct RecurrentWeights {
   Parameter bias_ih;    // [gates · hidden]
   Parameter bias_hh;    // [gates · hidden]
 
-  static RecurrentWeights declare(Scope scope, std::size_t gates, std::size_t inputs, std::size_t hidden) {
+  [[gnu::noinline]] static RecurrentWeights declare(Scope scope, std::size_t gates, std::size_t inputs,
+                                                    std::size_t hidden) {
     const std::size_t rows = gates * hidden;
     return {scope.matrix("weight_ih", rows, inputs), scope.matrix("weight_hh", rows, hidden),
             scope.bias("bias_ih", rows, hidden), scope.bias("bias_hh", rows, hidden)};

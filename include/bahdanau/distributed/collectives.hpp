@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include <bahdanau/core/error.hpp>
+#include <bahdanau/core/settings.hpp>
 #include <bahdanau/distributed/communicator.hpp>
 
 namespace bahdanau {
@@ -168,30 +168,23 @@ void throw_together(const AnyCommunicator& all, F f) {
 namespace detail {
 
 /// Throws, in all processes, where one has other settings than rank 0: the error names the rank and both.
-inline void require_same_everywhere(const AnyCommunicator& all, std::string_view where,
-                                    const std::map<std::string, std::string>& mine) {
+[[gnu::noinline]] inline void require_same_everywhere(const AnyCommunicator& all, std::string_view where,
+                                                      const Settings& mine) {
   if (!all.several()) return;
-  std::string joined;
-  for (const auto& [key, value] : mine) joined.append(key).append(1, '\0').append(value).append(1, '\0');
-  const std::string theirs = broadcast(all, joined);
-  std::map<std::string, std::string> first;
-  for (std::size_t at = 0; at < theirs.size();) {
-    const std::string key(theirs.c_str() + at), value(theirs.c_str() + at + key.size() + 1);
-    at += key.size() + value.size() + 2;
-    first.emplace(key, value);
-  }
+  std::string own;
+  for (const auto& [key, value] : mine) own.append(key).append(1, '\0').append(value).append(1, '\0');
+  const std::string theirs = broadcast(all, own);
   throw_together(all, [&] {
-    const auto value = [](const std::map<std::string, std::string>& settings, const std::string& key) {
-      const auto found = settings.find(key);
-      return found == settings.end() ? std::string("none") : found->second;
-    };
-    const auto compare = [&](const std::string& key) {
-      if (value(first, key) != value(mine, key))
-        fail(where, key + " " + value(first, key) + ", as rank 0 has", value(mine, key),
-             "all processes need the same program, settings and data, on processors of one kind");
-    };
-    for (const auto& [key, unused] : first) compare(key);
-    for (const auto& [key, unused] : mine) compare(key);
+    if (own == theirs) return;
+    Settings first;
+    for (std::size_t at = 0; at < theirs.size();) {
+      const std::string key(theirs.c_str() + at), value(theirs.c_str() + at + key.size() + 1);
+      at += key.size() + value.size() + 2;
+      first.emplace(key, value);
+    }
+    if (const std::string* key = first_difference(first, mine))
+      fail(where, *key + " " + setting(first, *key) + ", as rank 0 has", setting(mine, *key),
+           "all processes need the same program, settings and data, on processors of one kind");
   });
 }
 

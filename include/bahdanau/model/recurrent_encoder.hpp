@@ -76,7 +76,7 @@ class RecurrentEncoder {
           out.last.push_back(bridge_.template cross<B>(l, [&](std::size_t p) { return backward.last[p]; }));
       }
       if (residual_ && l > 0 && (keys || l + 1 < layers))
-        x = x + below;  // what came in before dropout: that way stays open
+        x = residual_sum(x, below);  // what came in before dropout: that way stays open
     }
     if (keys) out.outputs = gather_rows(x, rows, out.rows.size());
     if constexpr (Directions == 2)

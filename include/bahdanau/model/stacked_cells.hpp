@@ -87,7 +87,7 @@ class StackedCells {
       const Variable<B> product = linear(step.dropout(output, l), layers_[l].weight_ih, layers_[l].bias_ih,
                                          detail::input_product<C>());
       layers[l] = detail::step_cell<C, B>(layers_[l], product, layers[l]);
-      output = residual_ ? hidden(layers[l]) + output : hidden(layers[l]);
+      output = residual_ ? detail::residual_sum(hidden(layers[l]), output) : hidden(layers[l]);
     }
     return output;
   }
@@ -106,7 +106,7 @@ class StackedCells {
       const auto carried = [&](Loop<B>& loop, std::size_t p) { return loop.carry(state.layers[l][p]); };
       const LayerResult<C, B> layer =
           detail::run_cells<C, B>(layers_[l], product, carried, steps.packing(), steps.lists(), wants_last);
-      outputs = residual_ && l > 0 ? layer.outputs + outputs : layer.outputs;
+      outputs = residual_ && l > 0 ? detail::residual_sum(layer.outputs, outputs) : layer.outputs;
       if (wants_last) state.layers[l] = layer.last;
     }
     return outputs;

@@ -55,7 +55,7 @@ class ParameterList {
     Initializer initializer;
   };
 
-  Parameter add(std::string name, Shape shape, Initializer initializer) {
+  [[gnu::noinline]] Parameter add(std::string name, Shape shape, Initializer initializer) {
     if (!names_.insert(name).second) fail("ParameterList", "distinct names", detail::quote(name) + " twice");
     const Parameter parameter{size_, shape};
     size_ += (shape.size() + alignment - 1) / alignment * alignment;
@@ -80,25 +80,26 @@ class ParameterList {
   std::size_t size_ = 0;
 };
 
-/// Declares parameters under a common prefix and suffix: `encoder.rnn.` + `weight_ih` + `_l0_reverse`.
+/// Declares parameters under a common prefix and suffix: `encoder.rnn.` + `weight_ih` + `_l0_reverse`. Not
+/// inlined: models are made of many such calls, and each is the same work on strings.
 class Scope {
  public:
   explicit Scope(ParameterList& list, std::string prefix = {}, std::string suffix = {})
       : list_(&list), prefix_(std::move(prefix)), suffix_(std::move(suffix)) {}
 
   /// A scope below this one.
-  Scope in(std::string_view prefix, std::string_view suffix = {}) const {
+  [[gnu::noinline]] Scope in(std::string_view prefix, std::string_view suffix = {}) const {
     return Scope(*list_, prefix_ + std::string(prefix), suffix_ + std::string(suffix));
   }
   /// A weight matrix [outputs, inputs], Xavier-uniform.
-  Parameter matrix(std::string_view name, std::size_t outputs, std::size_t inputs) {
+  [[gnu::noinline]] Parameter matrix(std::string_view name, std::size_t outputs, std::size_t inputs) {
     return add(name, {outputs, inputs}, Initializer::xavier_uniform(outputs, inputs));
   }
   /// A vector [size], uniform within ±1/√fan.
-  Parameter bias(std::string_view name, std::size_t size, std::size_t fan) {
+  [[gnu::noinline]] Parameter bias(std::string_view name, std::size_t size, std::size_t fan) {
     return add(name, {size}, Initializer::uniform_fan(fan));
   }
-  Parameter add(std::string_view name, Shape shape, Initializer initializer) {
+  [[gnu::noinline]] Parameter add(std::string_view name, Shape shape, Initializer initializer) {
     return list_->add(prefix_ + std::string(name) + suffix_, shape, initializer);
   }
 

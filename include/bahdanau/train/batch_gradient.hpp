@@ -194,9 +194,9 @@ class BatchGradient {
     shard_gradients_.clear();
     for (std::size_t s = 0; s < recorded_; ++s) shard_gradients_.add(shards_[s]->tape);
     // Where a process has several replicas, nothing is finished before it has added them.
-    if (finished != nullptr && replicas().own() == 1)
-      return shard_gradients_.sum(workers_, *finished, numbers(std::as_const(gradients_)));
-    shard_gradients_.sum(workers_);
+    const bool at_once = finished != nullptr && replicas().own() == 1;
+    shard_gradients_.sum(workers_, at_once ? finished : nullptr, numbers(std::as_const(gradients_)));
+    if (at_once) return;
     if (options_.replicas > 1) tree_.add(i, replicas().own(), gradients_, workers_);
     if (finished != nullptr) finished->begin();
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <bahdanau/core/quote.hpp>
+#include <bahdanau/core/settings.hpp>
 #include <bahdanau/io/json_value.hpp>
 #include <bahdanau/io/json_writer.hpp>
 #include <bahdanau/io/safetensors.hpp>
@@ -32,7 +33,7 @@ struct CheckpointState {
   Loss running;  // of the epoch that was under way
   double seconds = 0;
   TrainingReport report;
-  std::map<std::string, std::string> settings;  // what must be the same when training goes on
+  detail::Settings settings;  // what must be the same when training goes on
 };
 
 /// The arrays of a checkpoint, as blocks laid out by the model's parameters.
@@ -164,28 +165,22 @@ inline void require_consistent(const std::filesystem::path& path, const Checkpoi
 }
 
 /// Throws for the first setting that differs.
-inline void require_same_settings(const std::filesystem::path& path,
-                                  const std::map<std::string, std::string>& before,
-                                  const std::map<std::string, std::string>& now) {
-  const auto value = [](const std::map<std::string, std::string>& settings, const std::string& key) {
-    const auto found = settings.find(key);
-    return found == settings.end() ? std::string("none") : found->second;
-  };
-  // Both come from the file; quoted without the quotes, ordinary ones stay as they are.
+[[gnu::noinline]] inline void require_same_settings(const std::filesystem::path& path, const Settings& before,
+                                                    const Settings& now) {
+  const std::string* key = first_difference(now, before);
+  if (key == nullptr) return;
+  const std::string data = "data", validation = "validation";  // others may follow from them
+  for (const std::string* first : {&validation, &data})
+    if (setting(before, *first) != setting(now, *first)) key = first;
+  // They come from the file; quoted without the quotes, ordinary ones stay as they are.
   const auto plain = [](const std::string& text) {
     const std::string quoted = quote(text);
     return quoted.substr(1, quoted.size() - 2);
   };
-  const auto compare = [&](const std::string& key) {
-    if (value(before, key) == value(now, key)) return;
-    fail(path.string(), plain(key) + " " + plain(value(before, key)) + ", as when the checkpoint was made",
-         plain(value(now, key)),
-         "resume with the same settings and data, or start anew with resume = false (the tool: without "
-         "--resume)");
-  };
-  for (const char* first : {"data", "validation"}) compare(first);  // others may follow from them
-  for (const auto& [key, unused] : now) compare(key);
-  for (const auto& [key, unused] : before) compare(key);
+  fail(path.string(), plain(*key) + " " + plain(setting(before, *key)) + ", as when the checkpoint was made",
+       plain(setting(now, *key)),
+       "resume with the same settings and data, or start anew with resume = false (the tool: without "
+       "--resume)");
 }
 
 /// Calls f(prefix, block) for the blocks that there are.
@@ -217,9 +212,9 @@ void write_checkpoint(const std::filesystem::path& path, const CheckpointState& 
 /// Reads a checkpoint into the blocks; throws, before any of them changes, if it was made with other settings
 /// or for another model, or if `check(state)` throws.
 template <Backend B, class Check>
-CheckpointState read_checkpoint(const std::filesystem::path& path,
-                                const std::map<std::string, std::string>& settings, const ParameterList& list,
-                                const CheckpointBlocks<B>& blocks, const Check& check) {
+CheckpointState read_checkpoint(const std::filesystem::path& path, const detail::Settings& settings,
+                                const ParameterList& list, const CheckpointBlocks<B>& blocks,
+                                const Check& check) {
   const auto file = SafetensorsFile::open(path);
   detail::require_checkpoint(path, file.metadata());
   const auto found = file.metadata().find("state");

@@ -6,9 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -16,11 +14,12 @@
 
 #include <bahdanau/core/error.hpp>
 #include <bahdanau/core/random.hpp>
+#include <bahdanau/core/settings.hpp>
 #include <bahdanau/core/thread_pool.hpp>
 #include <bahdanau/kernel/instructions.hpp>
-#include <bahdanau/model/scheduled_sampling.hpp>
 #include <bahdanau/nn/weights.hpp>
 #include <bahdanau/train/optimizer.hpp>
+#include <bahdanau/train/step_options.hpp>
 #include <bahdanau/version.hpp>
 
 namespace bahdanau::detail {
@@ -36,36 +35,41 @@ std::size_t threads_of_process(const Options& options) {
   return std::max<std::size_t>(1, std::min(share, ThreadPool::cores()));
 }
 
-/// The names and numbers of what decides a step's result.
-template <class Model, class Optimizer, class Options>
-std::map<std::string, std::string> environment_of(const Model& model, const Optimizer& optimizer,
-                                                  const Options& o) {
-  if (!o.communicator.several()) return {};
-  using B = typename Model::Backend;
-  std::map<std::string, std::string> result{
-      {"version", text(BAHDANAU_VERSION_MAJOR) + "." + text(BAHDANAU_VERSION_MINOR) + "." +
-                      text(BAHDANAU_VERSION_PATCH)},
-      {"compiler", __VERSION__},
-      {"processes", text(o.communicator.size())},
-      {"backend", std::string(B::name)},
-      {"scalar", std::is_same_v<typename B::Scalar, double> ? "double" : "float"},
-      {"instructions", std::string(name(instructions()))},
-      {"weights", text(model.weights().size())},
-      {"replicas", text(o.replicas)},
-      {"clip", number_text(o.clip)},
-      {"seed", text(o.seed)},
-      {"label_smoothing", number_text(o.label_smoothing)},
-      {"optimizer", std::string(optimizer.name)}};
+/// What decides the result of every step, by name.
+template <class Model, class Optimizer>
+Settings step_settings(const Model& model, const Optimizer& optimizer, const StepOptions& o) {
+  Settings result{{"scalar", std::is_same_v<typename Model::Backend::Scalar, double> ? "double" : "float"},
+                  {"clip", number_text(o.clip)},
+                  {"seed", text(o.seed)},
+                  {"label_smoothing", number_text(o.label_smoothing)},
+                  {"optimizer", std::string(optimizer.name)}};
   if constexpr (requires { model.settings(); }) result.merge(model.settings());
   if constexpr (requires { model.dropout(); }) result.emplace("dropout", number_text(model.dropout()));
   if (o.scheduled_sampling.active()) result.emplace("scheduled_sampling", text(o.scheduled_sampling));
   std::string fixed;
   for (const std::string& pattern : o.fixed) fixed += (fixed.empty() ? "" : " ") + pattern;
   if (!fixed.empty()) result.emplace("fixed", fixed);
-  if constexpr (requires { B::kernels(); }) result.emplace("BLAS kernels", B::kernels());
-  if constexpr (requires { B::blas_version(); }) result.emplace("OpenBLAS", B::blas_version());
   for (const auto& [key, value] : settings_of(optimizer))
     result.emplace("optimizer." + key, number_text(value));
+  return result;
+}
+
+/// The same with the program, the processor's kernels and the division of the work.
+template <class Model, class Optimizer>
+Settings environment_of(const Model& model, const Optimizer& optimizer, const StepOptions& o) {
+  if (!o.communicator.several()) return {};
+  using B = typename Model::Backend;
+  Settings result{{"version", text(BAHDANAU_VERSION_MAJOR) + "." + text(BAHDANAU_VERSION_MINOR) + "." +
+                                  text(BAHDANAU_VERSION_PATCH)},
+                  {"compiler", __VERSION__},
+                  {"processes", text(o.communicator.size())},
+                  {"backend", std::string(B::name)},
+                  {"instructions", std::string(name(instructions()))},
+                  {"weights", text(model.weights().size())},
+                  {"replicas", text(o.replicas)}};
+  result.merge(step_settings(model, optimizer, o));
+  if constexpr (requires { B::kernels(); }) result.emplace("BLAS kernels", B::kernels());
+  if constexpr (requires { B::blas_version(); }) result.emplace("OpenBLAS", B::blas_version());
   return result;
 }
 

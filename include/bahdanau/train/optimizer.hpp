@@ -102,27 +102,41 @@ inline void require_not_negative(std::string_view where, double x) {
   require_number(where, "a number of at least 0", x);
 }
 
+/// The settings that Adam and AdamW have in common.
+inline void check_adam(const std::string& name, double rate, double beta1, double beta2, double epsilon) {
+  require_not_negative(name + ".rate", rate);
+  require_fraction(name + ".beta1", beta1);
+  require_fraction(name + ".beta2", beta2);
+  require_not_negative(name + ".epsilon", epsilon);
+}
+
+/// Does a step: of each weight, its moments and its gradient `step` makes the weight and the moments after
+/// it. The moments are blocks of `state`.
+template <Backend B, class Step, class... Moments>
+void move_elements(const Step& step, const StepScale& scale, OptimizerState<B>& state,
+                   ParameterBlock<B>& weights, const ParameterBlock<B>& gradients, Moments&... moments) {
+  using T = typename B::Scalar;
+  ++state.steps;
+  const Slice some = scale.elements(weights.size());
+  const auto move = [&](auto*... x) {
+    map_on_threads<B>(scale.workers, some.size(), step, Store<T>{x}..., input(x)...,
+                      numbers(gradients) + some.begin);
+  };
+  move(numbers_to_change(weights) + some.begin, numbers_to_change(moments) + (some.begin - state.begin)...);
+}
+
 template <Backend B>
 void adam_update(double rate, double beta1, double beta2, double epsilon, double keep, const StepScale& scale,
                  OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients) {
   using T = typename B::Scalar;
-  const auto t = static_cast<double>(++state.steps);
+  const auto t = static_cast<double>(state.steps + 1);
   const double corrected_rate = rate / (1 - std::pow(beta1, t));
   const double root = 1 / std::sqrt(1 - std::pow(beta2, t));
   const auto as = [](double x) { return static_cast<T>(x); };
   const pointwise::AdamStep<T> step{as(scale.clip), as(beta1),   as(beta2), as(corrected_rate),
                                     as(root),       as(epsilon), as(keep)};
-  const Slice some = scale.elements(weights.size());
-  T *w = numbers_to_change(weights) + some.begin,
-    *m = numbers_to_change(state.first) + (some.begin - state.begin),
-    *v = numbers_to_change(state.second) + (some.begin - state.begin);
-  map_on_threads<B>(scale.workers, some.size(), step, Store<T>{w}, Store<T>{m}, Store<T>{v}, input(w),
-                    input(m), input(v), numbers(gradients) + some.begin);
+  move_elements<B>(step, scale, state, weights, gradients, state.first, state.second);
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// Point 5 of the contract below.
 template <class Optimizer>
@@ -180,12 +194,7 @@ struct Adam {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
   /// Throws for settings that are no numbers, or out of range.
-  void check() const {
-    detail::require_not_negative("Adam.rate", rate);
-    detail::require_fraction("Adam.beta1", beta1);
-    detail::require_fraction("Adam.beta2", beta2);
-    detail::require_not_negative("Adam.epsilon", epsilon);
-  }
+  void check() const { detail::check_adam("Adam", rate, beta1, beta2, epsilon); }
 
   OptimizerSettings settings() const {
     return {{"rate", rate}, {"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}};
@@ -207,10 +216,7 @@ struct AdamW {
   double decay = 0.01;
 
   void check() const {
-    detail::require_not_negative("AdamW.rate", rate);
-    detail::require_fraction("AdamW.beta1", beta1);
-    detail::require_fraction("AdamW.beta2", beta2);
-    detail::require_not_negative("AdamW.epsilon", epsilon);
+    detail::check_adam("AdamW", rate, beta1, beta2, epsilon);
     detail::require_not_negative("AdamW.decay", decay);
   }
 
@@ -244,15 +250,9 @@ struct Sgd {
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
     using T = typename B::Scalar;
-    ++state.steps;
     const pointwise::SgdStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                      static_cast<T>(momentum)};
-    using detail::numbers_to_change;
-    const Slice some = scale.elements(weights.size());
-    T *w = numbers_to_change(weights) + some.begin,
-      *m = numbers_to_change(state.first) + (some.begin - state.begin);
-    detail::map_on_threads<B>(scale.workers, some.size(), step, Store<T>{w}, Store<T>{m}, detail::input(w),
-                              detail::input(m), detail::numbers(gradients) + some.begin);
+    detail::move_elements<B>(step, scale, state, weights, gradients, state.first);
   }
 };
 
@@ -275,17 +275,9 @@ struct Adadelta {
   void update(OptimizerState<B>& state, ParameterBlock<B>& weights, const ParameterBlock<B>& gradients,
               const StepScale& scale) const {
     using T = typename B::Scalar;
-    ++state.steps;
     const pointwise::AdadeltaStep<T> step{static_cast<T>(scale.clip), static_cast<T>(scale.rate * rate),
                                           static_cast<T>(rho), static_cast<T>(epsilon)};
-    using detail::numbers_to_change;
-    const Slice some = scale.elements(weights.size());
-    T *w = numbers_to_change(weights) + some.begin,
-      *v = numbers_to_change(state.first) + (some.begin - state.begin),
-      *u = numbers_to_change(state.second) + (some.begin - state.begin);
-    detail::map_on_threads<B>(scale.workers, some.size(), step, Store<T>{w}, Store<T>{v}, Store<T>{u},
-                              detail::input(w), detail::input(v), detail::input(u),
-                              detail::numbers(gradients) + some.begin);
+    detail::move_elements<B>(step, scale, state, weights, gradients, state.first, state.second);
   }
 };
 

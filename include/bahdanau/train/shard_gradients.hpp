@@ -64,29 +64,33 @@ class ShardGradients {
   };
   void add(const Shard& shard) { shards_.push_back(shard); }
 
-  /// Adds everything to the gradients to which the tapes are bound.
-  void sum(Workers& workers) {
-    prepare();
-    run(workers, [](const Piece&) {});
-  }
-  /// The same with gradients that lie in `block`, for a thread that sends them: what it sends first comes
-  /// first.
-  void sum(Workers& workers, FinishedElements& finished, const Scalar* block) {
-    prepare();
+  /// Adds everything to the gradients to which the tapes are bound. Where a thread sends what is `finished`
+  /// of them, which then lie in `block`, what it sends first comes first.
+  void sum(Workers& workers, FinishedElements* finished = nullptr, const Scalar* block = nullptr) {
+    collect();
+    group();
+    plan();
     const auto elements = [block](const Piece& piece) {
       return Slice{static_cast<std::size_t>(piece.place.begin - block),
                    static_cast<std::size_t>(piece.place.end - block)};
     };
+    const auto need = [&](const Piece& piece) {
+      return std::pair(finished->first_message(elements(piece), NumberExchange<B>::most), piece.place.begin);
+    };
+    // As they are sent; else the longest first, so that no thread is left alone with one at the end.
     std::sort(pieces_.begin(), pieces_.end(), [&](const Piece& a, const Piece& b) {
-      constexpr std::size_t message = NumberExchange<B>::most;
-      const auto key = [&](const Piece& piece) {
-        return std::pair(finished.first_message(elements(piece), message), elements(piece).begin);
-      };
-      return key(a) < key(b);
+      return finished != nullptr ? need(a) < need(b) : a.cost > b.cost;
     });
-    for (const Piece& piece : pieces_) finished.expect(elements(piece));
-    finished.begin();
-    run(workers, [&](const Piece& piece) { finished.finish(elements(piece)); });
+    if (finished != nullptr) {
+      for (const Piece& piece : pieces_) finished->expect(elements(piece));
+      finished->begin();
+    }
+    workers.run(pieces_.size(), [&](std::size_t i) {
+      const Piece& piece = pieces_[i];
+      for (std::size_t c = piece.begin; c < piece.end; ++c)
+        contributions_[c].add(piece.first_row, piece.row_count);
+      if (finished != nullptr) finished->finish(elements(piece));
+    });
   }
 
  private:
@@ -98,21 +102,6 @@ class ShardGradients {
     std::size_t cost = 0;
     Place<Scalar> place;  // where it writes
   };
-
-  void prepare() {
-    collect();
-    group();
-    plan();
-  }
-  template <class Done>
-  void run(Workers& workers, Done done) {
-    workers.run(pieces_.size(), [&](std::size_t i) {
-      const Piece& piece = pieces_[i];
-      for (std::size_t c = piece.begin; c < piece.end; ++c)
-        contributions_[c].add(piece.first_row, piece.row_count);
-      done(piece);
-    });
-  }
 
   void collect() {
     contributions_.clear();
@@ -170,8 +159,6 @@ class ShardGradients {
         pieces_.push_back({begin, end, first, last - first, cost / cuts, part});
       }
     }
-    // The longest first, so that no thread is left alone with one at the end.
-    std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.cost > b.cost; });
   }
 
   /// Rows by which a group may be divided, their width, and how far apart they are.

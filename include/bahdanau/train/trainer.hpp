@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,17 +55,7 @@ class Trainer<Model, Optimizer> {
   explicit Trainer(Model& model, Optimizer optimizer = {}, TrainerOptions options = {})
       : model_(&model),
         options_(std::move(options)),
-        training_(model, optimizer,
-                  {.clip = options_.clip,
-                   .threads = options_.threads,
-                   .seed = options_.seed,
-                   .label_smoothing = options_.label_smoothing,
-                   .trim_memory = options_.trim_memory,
-                   .pool = options_.pool,
-                   .scheduled_sampling = options_.scheduled_sampling,
-                   .fixed = options_.fixed,
-                   .replicas = options_.replicas,
-                   .communicator = options_.communicator}),
+        training_(model, optimizer, detail::step_options(options_)),
         good_(model.parameters()),
         best_(model.parameters()),
         checkpointing_(options_) {
@@ -164,7 +153,7 @@ class Trainer<Model, Optimizer> {
   /// Where processes train on other data, or with other settings, none of them starts.
   void require_same_everywhere() const {
     if (!all().several()) return;
-    std::map<std::string, std::string> settings = state_.settings;
+    detail::Settings settings = state_.settings;
     settings.emplace("epochs", detail::text(options_.epochs));
     settings.emplace("patience", detail::text(options_.patience));
     settings.emplace("checkpoint", options_.checkpoint.empty() ? "none" : "some");

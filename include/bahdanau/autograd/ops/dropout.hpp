@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
-#include <bahdanau/autograd/ops/pointwise.hpp>
+#include <bahdanau/autograd/ops/common.hpp>
 #include <bahdanau/autograd/spans.hpp>
 #include <bahdanau/core/random.hpp>
 
@@ -74,14 +75,25 @@ struct MaskRow {
   }
 };
 
-struct PairMask {
+/// The mask of weights [pairs, heads], which lie query after query, and of each query head after head: that
+/// of head h is the mask of a single one, with the number h as `AttentionStep::drop` has it.
+template <class View>
+struct SpanMask {
   MaskDraw mask;
-  const Index *row_name, *query_of_pair, *key_of_pair, *key_begin;
-  BAHDANAU_HOST_DEVICE double operator()(std::size_t pair, std::size_t) const {
-    const auto query = static_cast<std::size_t>(query_of_pair[pair]);
-    const auto position = static_cast<std::uint64_t>(key_of_pair[pair] - key_begin[query]);
-    const random::Key key = mask.row(row_name ? static_cast<std::uint64_t>(row_name[query]) : query);
-    const std::uint64_t draw = key.bits(position / 2);
+  const Index* row_name;
+  View spans;
+  std::size_t heads;
+  BAHDANAU_HOST_DEVICE double operator()(std::size_t row, std::size_t column) const {
+    const auto query = static_cast<std::size_t>(spans.query_of_pair[row]);
+    const auto [key, pair, n] = spans.span(query);
+    std::size_t position = (row - pair) * heads + column;
+    random::Key own = mask.key;
+    if (position >= n) {
+      own = own.derive(position / n);
+      position %= n;
+    }
+    const random::Key stream = own.derive(row_name ? static_cast<std::uint64_t>(row_name[query]) : query);
+    const std::uint64_t draw = stream.bits(position / 2);
     return mask_factor(position % 2 == 0 ? draw : draw >> 32U, mask.drop_threshold, mask.scale);
   }
 };
@@ -109,18 +121,34 @@ Variable<B> dropout(const Variable<B>& x, const DropoutMask& mask, const Index* 
   return y;
 }
 
+namespace detail {
+
+/// weight ⊙ mask, for weights of so many heads as `SpanMask` has them.
+template <Backend B>
+Variable<B> span_dropout(std::string_view where, const Variable<B>& weight, const SpanView<B>& spans,
+                         std::size_t heads, const DropoutMask& mask, const Index* row_names) {
+  using T = typename B::Scalar;
+  const Variable<B> factors = weight.tape->constant(weight.shape), y = weight.tape->variable(weight.shape);
+  B::tabulate(spans.pairs, heads, SpanMask<SpanView<B>>{MaskDraw(mask), row_names, spans, heads},
+              factors.value);
+  map_elements<B>(y.size(), pointwise::Times{}, Store<T>{y.value}, input(weight.value), input(factors.value));
+  weight.tape->record({where, {weight}, {y}, {factors}}, [=](Gradients<B>& d) {
+    // y = α f  =>  dα += dy f
+    map_elements<B>(y.size(), pointwise::Times{}, Add<T>{d.to(weight)}, d.of(y), input(factors.value));
+  });
+  return y;
+}
+
+}  // namespace detail
+
 /// The same for weights [pairs]: element (query, position in its span).
 template <Backend B>
 Variable<B> dropout(const Variable<B>& weights, const SpanView<B>& spans, const DropoutMask& mask,
                     const Index* row_names = nullptr) {
   detail::require_rate(mask.rate);
   if (mask.rate == 0) return weights;
-  const Variable<B> factors = weights.tape->constant(weights.shape);
-  B::tabulate(spans.pairs, 1,
-              detail::PairMask{detail::MaskDraw(mask), row_names, spans.query_of_pair, spans.key_of_pair,
-                               spans.key_begin},
-              factors.value);
-  return weights * factors;
+  detail::require_equal("dropout", "weights, one per pair:", spans.pairs, weights.size());
+  return detail::span_dropout("dropout", weights, spans, 1, mask, row_names);
 }
 
 }  // namespace bahdanau

@@ -64,24 +64,6 @@ struct HeadMeanAdjointRow {
   }
 };
 
-/// The mask of head h is that of `AttentionStep::drop` with the number h.
-template <class View>
-struct HeadMask {
-  MaskDraw mask;
-  const Index* row_name;
-  HeadSpans<View> heads;
-  BAHDANAU_HOST_DEVICE double operator()(std::size_t row, std::size_t column) const {
-    const auto query = static_cast<std::size_t>(heads.spans.query_of_pair[row]);
-    const auto [key, pair, n] = heads.spans.span(query);
-    const std::size_t place = row * heads.heads + column - pair * heads.heads, position = place % n;
-    MaskDraw own = mask;
-    if (place >= n) own.key = mask.key.derive(place / n);
-    const random::Key stream = own.row(row_name ? static_cast<std::uint64_t>(row_name[query]) : query);
-    const std::uint64_t draw = stream.bits(position / 2);
-    return mask_factor(position % 2 == 0 ? draw : draw >> 32U, own.drop_threshold, own.scale);
-  }
-};
-
 /// Throws unless so many heads divide the columns.
 template <Backend B>
 void require_heads(std::string_view where, const Variable<B>& v, std::size_t heads) {
@@ -153,22 +135,10 @@ Variable<B> head_mean(const Variable<B>& weight, const SpanView<B>& spans) {
 template <Backend B>
 Variable<B> head_dropout(const Variable<B>& weight, const SpanView<B>& spans, const DropoutMask& mask,
                          const Index* row_names = nullptr) {
-  using T = typename B::Scalar;
   detail::require_rate(mask.rate);
   if (mask.rate == 0) return weight;
   detail::require_shape("head_dropout", "weights", Shape{spans.pairs, weight.cols()}, weight.shape);
-  const Variable<B> factors = weight.tape->constant(weight.shape), y = weight.tape->variable(weight.shape);
-  B::tabulate(spans.pairs, weight.cols(),
-              detail::HeadMask<SpanView<B>>{detail::MaskDraw(mask), row_names, {spans, weight.cols()}},
-              factors.value);
-  detail::map_elements<B>(y.size(), pointwise::Times{}, Store<T>{y.value}, detail::input(weight.value),
-                          detail::input(factors.value));
-  weight.tape->record({"head_dropout", {weight}, {y}, {factors}}, [=](Gradients<B>& d) {
-    // y = α f  =>  dα += dy f
-    detail::map_elements<B>(y.size(), pointwise::Times{}, Add<T>{d.to(weight)}, d.of(y),
-                            detail::input(factors.value));
-  });
-  return y;
+  return detail::span_dropout("head_dropout", weight, spans, weight.cols(), mask, row_names);
 }
 
 }  // namespace bahdanau

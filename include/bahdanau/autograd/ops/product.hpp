@@ -67,17 +67,6 @@ Variable<B> batched_matmul(const Variable<B>& a, const Variable<B>& b,
 
 namespace detail {
 
-template <class T>
-struct FillRow {
-  T* out;
-  const T* row;
-  std::size_t cols, stride;
-  template <class Lanes>
-  BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, pointwise::Identity{}, Store<T>{out + r * stride}, row);
-  }
-};
-
 /// What a product with a weight is added to: nothing, a row for all rows (stride 0), or the result itself.
 template <class T>
 struct Addend {
@@ -97,12 +86,12 @@ template <Backend B>
 void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
               Addend<typename B::Scalar> addend, typename B::Scalar* y, std::size_t stride) {
   using T = typename B::Scalar;
-  using Packed = PackedProducts<B>;
-  if (Packed::packs())
-    return Packed::multiply_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend.data,
-                                 addend.stride, y, stride);
+  if constexpr (PackingBackend<B>)
+    if (B::packs())
+      return B::gemm_once(w.op, x.rows, w.n, w.k, x.data, x.stride, w.data, w.stride, addend.data,
+                          addend.stride, y, stride);
   if (addend.data != nullptr && addend.data != y)
-    B::for_rows(x.rows, FillRow<T>{y, addend.data, w.n, stride});
+    B::for_rows(x.rows, ColumnsRow<Store, T>{y, addend.data, w.n, stride, 0});
   B::gemm(Transpose::no, w.op, x.rows, w.n, w.k, T(1), x.data, x.stride, w.data, w.stride,
           T(addend.data != nullptr), y, stride);
 }
@@ -113,24 +102,31 @@ void multiply(const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x
 template <Backend B>
 void multiply_weight(Tape<B>& tape, const WeightMatrix<B>& w, const ProductRows<typename B::Scalar>& x,
                      Addend<typename B::Scalar> addend, typename B::Scalar* y) {
-  using Packed = PackedProducts<B>;
-  constexpr std::size_t many_rows = 256, deep = 128;
-  const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
-  if (const auto* packed = Packed::packs() && !once ? tape.weights().packed(w) : nullptr) {
-    if (!tape.weights().has_helpers())
-      return Packed::multiply(x.rows, w.n, w.k, x.data, x.stride, packed, addend.data, addend.stride, y, w.n);
-    return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
-      Packed::multiply(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
+  if constexpr (PackingBackend<B>) {
+    constexpr std::size_t many_rows = 256, deep = 128;
+    const bool once = tape.recording() && x.rows >= many_rows && w.k >= deep;
+    if (const auto* packed = B::packs() && !once ? tape.weights().packed(w) : nullptr) {
+      if (!tape.weights().has_helpers())
+        return B::gemm_packed(x.rows, w.n, w.k, x.data, x.stride, packed, addend.data, addend.stride, y, w.n);
+      return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
+        B::gemm_packed(x.rows, count, w.k, x.data, x.stride, packed + first * w.k,
                        addend.data ? addend.data + first : nullptr, addend.stride, y + first, w.n);
-    });
+      });
+    }
   }
-  if (!Packed::packs() && !SpreadingBackend<B> && !tape.recording())
+  if (!PackedProducts<B>::packs() && !SpreadingBackend<B> && !tape.recording())
     return tape.weights().share_columns(w, [&](std::size_t first, std::size_t count) {
       const WeightMatrix<B> part{w.data + (w.op == Transpose::yes ? first * w.stride : first), w.k, count,
                                  w.stride, w.op};
       multiply<B>(part, x, {addend.data ? addend.data + first : nullptr, addend.stride}, y + first, w.n);
     });
   multiply<B>(tape.weights().readable(w), x, addend, y, w.n);
+}
+
+/// W' of W, its columns from `first` on that x meets, as x W'ᵀ has it.
+template <Backend B>
+WeightMatrix<B> columns_for(const Variable<B>& x, const Variable<B>& w, std::size_t first) {
+  return {w.value + first, x.cols(), w.rows(), w.cols(), Transpose::yes};
 }
 
 /// y = x W'ᵀ + addend for a variable, W' being the columns of W from `first` on that x meets: of rows that
@@ -140,7 +136,7 @@ void multiply_rows(const Variable<B>& x, const Variable<B>& w, std::size_t first
                    Addend<typename B::Scalar> addend, typename B::Scalar* y) {
   using T = typename B::Scalar;
   Tape<B>& tape = *x.tape;
-  const WeightMatrix<B> matrix{w.value + first, x.cols(), w.rows(), w.cols(), Transpose::yes};
+  const WeightMatrix<B> matrix = columns_for(x, w, first);
   if (x.shared == nullptr) return multiply_weight<B>(tape, matrix, {x.value, x.rows(), x.cols()}, addend, y);
   const SharedRows<B>& shared = *x.shared;
   T* products = tape.constant({shared.count, matrix.n}).value;
@@ -228,7 +224,11 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, const Var
   detail::require_same_tape("linear", x, b);
   if (b.size() != w.rows()) fail("linear", "a bias of " + detail::text(w.rows()), b.shape.text());
   const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, result);
-  detail::multiply_rows<B>(x, w, first, {b.value, 0}, y.value);
+  if (x.shared == nullptr)
+    detail::multiply_weight<B>(*x.tape, detail::columns_for(x, w, first), {x.value, x.rows(), x.cols()},
+                               {b.value, 0}, y.value);
+  else
+    detail::multiply_rows<B>(x, w, first, {b.value, 0}, y.value);
   detail::record_linear<B>("linear", y, x, w, first, b);
   return y;
 }
@@ -241,7 +241,11 @@ Variable<B> linear_columns(const Variable<B>& x, const Variable<B>& w, std::size
     return detail::for_sharing_rows(linear_columns(detail::shared_rows(x), w, first), x, result);
   detail::require_linear("linear", x, w, first);
   const Variable<B> y = x.tape->variable({x.rows(), w.rows()}, result);
-  detail::multiply_rows<B>(x, w, first, {}, y.value);
+  if (x.shared == nullptr)
+    detail::multiply_weight<B>(*x.tape, detail::columns_for(x, w, first), {x.value, x.rows(), x.cols()}, {},
+                               y.value);
+  else
+    detail::multiply_rows<B>(x, w, first, {}, y.value);
   detail::record_linear<B>("linear", y, x, w, first);
   return y;
 }

@@ -28,10 +28,10 @@ template <class T>
 struct SpreadRow {
   T* dx;
   const T* dy;
-  std::size_t cols, dy_stride;
+  std::size_t cols;
   template <class Lanes>
   BAHDANAU_HOST_DEVICE void operator()(Lanes lanes, std::size_t r) const {
-    lanes.map(cols, pointwise::Identity{}, Add<T>{dx + r * cols}, dy[r * dy_stride]);
+    lanes.map(cols, pointwise::Identity{}, Add<T>{dx + r * cols}, dy[r]);
   }
 };
 
@@ -45,7 +45,7 @@ Variable<B> sum_columns(const Variable<B>& x) {
   const Variable<B> y = x.tape->variable({x.rows()});
   B::for_rows(x.rows(), detail::RowSum<T>{y.value, x.value, x.cols()});
   x.tape->record({"sum_columns", {x}, {y}}, [=](Gradients<B>& d) {
-    B::for_rows(x.rows(), detail::SpreadRow<T>{d.to(x), d.of(y), x.cols(), 1});
+    B::for_rows(x.rows(), detail::SpreadRow<T>{d.to(x), d.of(y), x.cols()});
   });
   return y;
 }

@@ -21,7 +21,8 @@
 
 namespace cli {
 
-/// One JSON object per line, for each batch and each epoch. A disk that is full ends the log, not the training.
+/// One JSON object per line, for each batch and each epoch. A disk that is full ends the log, not the
+/// training.
 class TrainingLog {
  public:
   /// Begins the file anew, or goes on behind what it has.

@@ -17,10 +17,14 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 fi
 
 missing=()
+native=$(dpkg --print-architecture)
 for package in "${packages[@]}"; do
+  # A package without an architecture is this machine's, though another's may be there, too.
+  architecture=$native
+  [[ $package != *:* ]] || architecture=${package#*:}
   # shellcheck disable=SC2016 # the format is dpkg's
-  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) || true
-  [[ $status == installed ]] || missing+=("$package")
+  found=$(dpkg-query -W -f='${Architecture} ${db:Status-Status}\n' "${package%:*}" 2>/dev/null) || true
+  grep -qxE "($architecture|all) installed" <<<"$found" || missing+=("$package")
 done
 ((${#missing[@]})) || exit 0
 

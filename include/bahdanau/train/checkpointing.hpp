@@ -107,8 +107,12 @@ class Checkpointing {
       const std::string told = broadcast(all_, to_json(state).text());
       if (!all_.first())
         state = checkpoint_state_from({path_.string() + ": metadata \"state\"", told, /*max_depth=*/6});
-      for (ParameterBlock<B>* block : {blocks.weights, blocks.best, blocks.good})
+      const auto share = [&](ParameterBlock<B>* block) {
         if (block != nullptr) broadcast_block<B>(all_, *block);
+      };
+      share(blocks.weights);
+      share(blocks.best);
+      share(blocks.good);
       training.scatter_moments(moments.first, moments.second);
     }
     training.set_batches(state.batches);

@@ -163,7 +163,7 @@ TEST_CASE("training stops early when validation no longer improves", "[train][tr
 }
 
 TEST_CASE("a criterion decides in place of the validation loss, and a resumed training asks the same one",
-          "[train][trainer][validation][checkpoint]") {
+          "[train][trainer][validation][checkpoint][bits]") {
   const auto both = corpus().split(12, 1);  // no structured binding: clang++ 14 captures none
   const auto &training = both.first, &validation = both.second;
   const std::vector<double> errors = {9, 7, 8, 3, 3, 4, 5};

@@ -80,8 +80,8 @@ class ParameterList {
   std::size_t size_ = 0;
 };
 
-/// Declares parameters under a common prefix and suffix: `encoder.rnn.` + `weight_ih` + `_l0_reverse`. Not
-/// inlined: models are made of many such calls, and each is the same work on strings.
+/// Declares parameters under a common prefix and suffix: `encoder.rnn.` + `weight_ih` + `_l0_reverse`.
+// Its calls are not inlined: models are made of many, and each is the same work on strings.
 class Scope {
  public:
   explicit Scope(ParameterList& list, std::string prefix = {}, std::string suffix = {})

@@ -22,19 +22,19 @@ constexpr double same_score = 0;  // it promises the same bits
 #ifdef WITH_MPI
 #include <bahdanau/distributed/mpi.hpp>
 using Processes = bd::Mpi;
-constexpr const char* by = ", trained by several processes";
+constexpr const char* in_processes = ", trained by several processes";
 #else
 struct Processes : bd::SingleProcess {
   Processes(int&, char**&) {}
 };
-constexpr const char* by = "";
+constexpr const char* in_processes = "";
 #endif
 
 #ifdef WITH_SENTENCEPIECE
 #include <bahdanau/text/sentencepiece.hpp>
-constexpr const char* from = ", with subwords";
+constexpr const char* with_pieces = ", with subwords";
 #else
-constexpr const char* from = "";
+constexpr const char* with_pieces = "";
 #endif
 
 using Model = bd::EncoderDecoder<bd::Gru, bd::Additive, Backend>;  // cell, score, backend
@@ -114,8 +114,9 @@ int main(int argc, char** argv) try {
   expect(pieces->join(pieces->split(french[2])) == french[2], "text comes back from its pieces");
 #endif
   std::printf("bahdanau %d.%d.%d on %s%s%s: %s\n", BAHDANAU_VERSION_MAJOR, BAHDANAU_VERSION_MINOR,
-              BAHDANAU_VERSION_PATCH, std::string(Backend::name).c_str(), processes.size() > 1 ? by : "",
-              from, failures == 0 ? "all well" : "something is wrong");
+              BAHDANAU_VERSION_PATCH, std::string(Backend::name).c_str(),
+              processes.size() > 1 ? in_processes : "", with_pieces,
+              failures == 0 ? "all well" : "something is wrong");
   return failures == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::printf("FAIL %s\n", error.what());

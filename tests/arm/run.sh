@@ -28,6 +28,7 @@ cmake -S "$root" -B "$build" --log-level=WARNING -DCMAKE_SYSTEM_NAME=Linux -DCMA
   -DBAHDANAU_FEW_FILES=OFF -DBAHDANAU_BUILD_EXAMPLES=OFF -DBAHDANAU_BUILD_BENCHMARKS=OFF
 cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]/#/bahdanau_test_}"
 for program in "${programs[@]}"; do
-  # A program that starts itself again needs an emulator that the system knows of.
-  qemu-aarch64 "$build/tests/bahdanau_test_$program" '~[data]~[.]~[process]'
+  # A program that starts itself again needs an emulator that the system knows of, and QEMU 7.2 itself fails where the child
+  # of a fork starts threads.
+  qemu-aarch64 "$build/tests/bahdanau_test_$program" '~[data]~[.]~[process]~[fork]'
 done
